@@ -25,7 +25,7 @@ static void pmix_collective_answer_group(struct pmix_request *r, uint64_t number
     pmix_byte_object_t endpoints = {.bytes = (char *)(uintptr_t)data, .size = len};
     if (a != NULL) {
         a->n = 0;
-        if (r->wants_number)
+        if (r->wants_context_id)
             PMIX_INFO_LOAD(&a->info[a->n++], PMIX_GROUP_CONTEXT_ID, &context, PMIX_SIZE);
         if (len > 0)
             PMIX_INFO_LOAD(&a->info[a->n++], PMIX_GROUP_ENDPT_DATA, &endpoints,
@@ -67,19 +67,19 @@ int pmix_collective_open(struct pmix_net *n)
 static uint32_t *pmix_collective_nodes_of(const struct pmix_net *n,
                                           const struct pmix_request *r, uint32_t *count)
 {
-    bool *takes_part = calloc(n->job->nnodes, sizeof *takes_part);
+    bool *is_member = calloc(n->job->nnodes, sizeof *is_member);
     uint32_t *node = calloc(n->job->nnodes, sizeof *node);
     *count = 0;
-    for (uint32_t i = 0; takes_part != NULL && i < r->nranks; i++)
-        takes_part[n->node_of[r->rank[i]]] = true;
-    for (uint32_t i = 0; node != NULL && takes_part != NULL && i < n->job->nnodes; i++)
-        if (takes_part[i] || (r->nranks == 0 && n->job->node[i].npes > 0))
+    for (uint32_t i = 0; is_member != NULL && i < r->nranks; i++)
+        is_member[n->node_of[r->rank[i]]] = true;
+    for (uint32_t i = 0; node != NULL && is_member != NULL && i < n->job->nnodes; i++)
+        if (is_member[i] || (r->nranks == 0 && n->job->node[i].npes > 0))
             node[(*count)++] = i;
-    if (takes_part == NULL) {
+    if (is_member == NULL) {
         free(node);
         node = NULL;
     }
-    free(takes_part);
+    free(is_member);
     return node;
 }
 

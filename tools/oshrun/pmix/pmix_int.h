@@ -27,7 +27,7 @@ struct pmix_host {
     int event_fd;
     hwloc_topology_t topo;
     pthread_mutex_t lock;
-    pthread_cond_t settled;
+    pthread_cond_t all_done;
     struct pmix_host_post *first, **last;
     uint32_t pending; /* our calls that libpmix has not completed */
     pmix_status_t worst;
@@ -53,7 +53,7 @@ struct pmix_request {
     struct pack key; /* of a collective: equal on all its nodes */
     uint32_t *rank;  /* members, ascending */
     uint32_t nranks; /* 0: all PEs of the job */
-    bool wants_number;
+    bool wants_context_id;
     void *data; /* piece of a collective; answer to a modex; an event, packed */
     size_t len;
 
@@ -98,18 +98,19 @@ struct pmix_net {
     uint64_t number;            /* last number of a modex or query */
 };
 
-/* pmix_host.c */
+/* pmix_host.c and pmix_job.c */
 
 /* Queues p and takes ownership of it. */
 void pmix_host_put(struct pmix_host *h, struct pmix_host_post *p);
-/* Waits for several calls of libpmix together: pmix_host_begin before each call,
- * pmix_host_began with its result, pmix_host_settled as its callback; pmix_host_settle
- * waits for all of them. */
-void pmix_host_begin(struct pmix_host *h);
-void pmix_host_began(struct pmix_host *h, pmix_status_t rc);
-void pmix_host_settled(pmix_status_t status, void *host);
-pmix_status_t pmix_host_settle(struct pmix_host *h);
+/* Waits for several calls of libpmix together: pmix_host_call_begin before each call,
+ * pmix_host_call_issued with its result, pmix_host_call_done as its callback;
+ * pmix_host_wait_calls waits for all of them. */
+void pmix_host_call_begin(struct pmix_host *h);
+void pmix_host_call_issued(struct pmix_host *h, pmix_status_t rc);
+void pmix_host_call_done(pmix_status_t status, void *host);
+pmix_status_t pmix_host_wait_calls(struct pmix_host *h);
 
+void pmix_load_u32(pmix_info_t *info, const char *key, uint32_t value);
 /* Reports what has failed and returns -1. */
 int pmix_host_failed(const char *what, pmix_status_t rc);
 

@@ -55,7 +55,7 @@ static int pmix_job_list_nodes(const struct job *job, char *list[LISTS])
     return rc;
 }
 
-static void pmix_job_load_u32(pmix_info_t *info, const char *key, uint32_t value)
+void pmix_load_u32(pmix_info_t *info, const char *key, uint32_t value)
 {
     PMIX_INFO_LOAD(info, key, &value, PMIX_UINT32);
 }
@@ -81,9 +81,9 @@ static void pmix_job_load_pe(pmix_info_t *info, const struct job *job, uint32_t 
     pmix_job_load_rank(&pe[0], PMIX_RANK, rank);
     pmix_job_load_u16(&pe[1], PMIX_LOCAL_RANK, i);
     pmix_job_load_u16(&pe[2], PMIX_NODE_RANK, i);
-    pmix_job_load_u32(&pe[3], PMIX_NODEID, node);
+    pmix_load_u32(&pe[3], PMIX_NODEID, node);
     PMIX_INFO_LOAD(&pe[4], PMIX_HOSTNAME, job->node[node].name, PMIX_STRING);
-    pmix_job_load_u32(&pe[5], PMIX_APPNUM, app);
+    pmix_load_u32(&pe[5], PMIX_APPNUM, app);
     pmix_job_load_rank(&pe[6], PMIX_APP_RANK, rank - job->app[app].first);
     pmix_data_array_t array = {.type = PMIX_INFO, .size = PE_INFOS, .array = pe};
     PMIX_INFO_LOAD(info, PMIX_PROC_DATA, &array, PMIX_DATA_ARRAY);
@@ -95,8 +95,8 @@ static void pmix_job_load_app(pmix_info_t *info, const struct job *job, uint32_t
 {
     pmix_info_t *a;
     PMIX_INFO_CREATE(a, APP_INFOS);
-    pmix_job_load_u32(&a[0], PMIX_APPNUM, app);
-    pmix_job_load_u32(&a[1], PMIX_APP_SIZE, job->app[app].npes);
+    pmix_load_u32(&a[0], PMIX_APPNUM, app);
+    pmix_load_u32(&a[1], PMIX_APP_SIZE, job->app[app].npes);
     pmix_job_load_rank(&a[2], PMIX_APPLDR, job->app[app].first);
     pmix_data_array_t array = {.type = PMIX_INFO, .size = APP_INFOS, .array = a};
     PMIX_INFO_LOAD(info, PMIX_APP_INFO_ARRAY, &array, PMIX_DATA_ARRAY);
@@ -110,16 +110,16 @@ static size_t pmix_job_load_job(pmix_info_t *info, const struct job *job, char *
     size_t n = 0;
     PMIX_INFO_LOAD(&info[n++], PMIX_NODE_MAP, node_map, PMIX_REGEX);
     PMIX_INFO_LOAD(&info[n++], PMIX_PROC_MAP, proc_map, PMIX_REGEX);
-    pmix_job_load_u32(&info[n++], PMIX_JOB_SIZE, job->npes);
-    pmix_job_load_u32(&info[n++], PMIX_UNIV_SIZE, job->npes);
-    pmix_job_load_u32(&info[n++], PMIX_MAX_PROCS, job->npes);
-    pmix_job_load_u32(&info[n++], PMIX_LOCAL_SIZE, here->npes);
-    pmix_job_load_u32(&info[n++], PMIX_NODE_SIZE, here->npes);
-    pmix_job_load_u32(&info[n++], PMIX_NUM_NODES, job->nnodes);
+    pmix_load_u32(&info[n++], PMIX_JOB_SIZE, job->npes);
+    pmix_load_u32(&info[n++], PMIX_UNIV_SIZE, job->npes);
+    pmix_load_u32(&info[n++], PMIX_MAX_PROCS, job->npes);
+    pmix_load_u32(&info[n++], PMIX_LOCAL_SIZE, here->npes);
+    pmix_load_u32(&info[n++], PMIX_NODE_SIZE, here->npes);
+    pmix_load_u32(&info[n++], PMIX_NUM_NODES, job->nnodes);
     PMIX_INFO_LOAD(&info[n++], PMIX_JOBID, job->nspace, PMIX_STRING);
     PMIX_INFO_LOAD(&info[n++], PMIX_LOCAL_PEERS, peers, PMIX_STRING);
     pmix_job_load_rank(&info[n++], PMIX_LOCALLDR, here->rank[0]);
-    pmix_job_load_u32(&info[n++], PMIX_JOB_NUM_APPS, job->napps);
+    pmix_load_u32(&info[n++], PMIX_JOB_NUM_APPS, job->napps);
     for (uint32_t app = 0; app < job->napps; app++)
         pmix_job_load_app(&info[n++], job, app);
     for (uint32_t node = 0; node < job->nnodes; node++)
@@ -136,11 +136,11 @@ static pmix_status_t pmix_job_register_job(struct pmix_host *h, const struct job
     if (pmix_job_list_nodes(job, list) == 0) {
         size_t n = pmix_job_load_job(info, job, list[LIST_NODES], list[LIST_RANKS],
                                      list[LIST_PEERS]);
-        pmix_host_begin(h);
-        pmix_host_began(h, PMIx_server_register_nspace(h->nspace,
-                                                       (int)job->node[job->here].npes,
-                                                       info, n, pmix_host_settled, h));
-        rc = pmix_host_settle(h);
+        pmix_host_call_begin(h);
+        pmix_host_call_issued(
+            h, PMIx_server_register_nspace(h->nspace, (int)job->node[job->here].npes,
+                                           info, n, pmix_host_call_done, h));
+        rc = pmix_host_wait_calls(h);
     }
     for (int i = 0; i < LISTS; i++)
         free(list[i]);
@@ -151,17 +151,17 @@ static pmix_status_t pmix_job_register_job(struct pmix_host *h, const struct job
 static pmix_status_t pmix_job_register_clients(struct pmix_host *h, const struct job *job)
 {
     const struct job_node *here = &job->node[job->here];
-    pmix_host_begin(h);
-    pmix_host_began(
-        h, PMIx_server_setup_local_support(h->nspace, NULL, 0, pmix_host_settled, h));
+    pmix_host_call_begin(h);
+    pmix_host_call_issued(
+        h, PMIx_server_setup_local_support(h->nspace, NULL, 0, pmix_host_call_done, h));
     for (uint32_t i = 0; i < here->npes; i++) {
         pmix_proc_t p;
         PMIX_PROC_LOAD(&p, h->nspace, here->rank[i]);
-        pmix_host_begin(h);
-        pmix_host_began(h, PMIx_server_register_client(&p, getuid(), getgid(), NULL,
-                                                       pmix_host_settled, h));
+        pmix_host_call_begin(h);
+        pmix_host_call_issued(h, PMIx_server_register_client(&p, getuid(), getgid(), NULL,
+                                                             pmix_host_call_done, h));
     }
-    return pmix_host_settle(h);
+    return pmix_host_wait_calls(h);
 }
 
 int pmix_host_register(struct pmix_host *h, const struct job *job)

@@ -128,19 +128,23 @@ static void pmix_modex_on_ended_timer(void *arg)
     pmix_modex_answer(arg, PMIX_ERR_NOT_FOUND, NULL, 0);
 }
 
-static int pmix_modex_serve(struct pmix_net *n, uint32_t from, uint64_t number,
-                            uint32_t rank)
+int pmix_modex_recv_ask(struct pmix_net *n, const struct frame *f)
 {
+    struct unpack u = unpack_of(f->data, f->len);
+    uint64_t number = unpack_u64(&u);
+    uint32_t rank = unpack_u32(&u);
+    if (!unpack_done(&u) || rank >= n->job->npes || n->node_of[rank] != n->job->here)
+        return -1;
     struct pmix_served *s = malloc(sizeof *s);
     if (s == NULL)
         return -1;
     *s = (struct pmix_served){.next = n->served,
                               .net = n,
                               .host = n->host,
+                              .timer = {.fn = pmix_modex_on_ended_timer, .arg = s},
                               .rank = rank,
-                              .from = from,
+                              .from = f->from,
                               .number = number};
-    s->timer = (struct loop_timer){.fn = pmix_modex_on_ended_timer, .arg = s};
     n->served = s;
     pmix_proc_t p;
     PMIX_PROC_LOAD(&p, n->host->nspace, rank);
@@ -152,16 +156,6 @@ static int pmix_modex_serve(struct pmix_net *n, uint32_t from, uint64_t number,
         loop_after(n->loop, &s->timer, ENDED_MS);
     }
     return 0;
-}
-
-int pmix_modex_recv_ask(struct pmix_net *n, const struct frame *f)
-{
-    struct unpack u = unpack_of(f->data, f->len);
-    uint64_t number = unpack_u64(&u);
-    uint32_t rank = unpack_u32(&u);
-    if (!unpack_done(&u) || rank >= n->job->npes || n->node_of[rank] != n->job->here)
-        return -1;
-    return pmix_modex_serve(n, f->from, number, rank);
 }
 
 void pmix_modex_ended(struct pmix_net *n, uint32_t rank)

@@ -152,42 +152,19 @@ int pmix_net_take(struct pmix_net *n, const struct frame *f)
 
 void pmix_net_post(struct pmix_net *n, struct pmix_host_post *post)
 {
-    struct pmix_request *r = post->request;
-    switch (post->kind) {
-    case PMIX_HOST_COLLECTIVE:
-        pmix_collective_post(n, r);
-        break;
-    case PMIX_HOST_MODEX:
-        pmix_modex_post(n, r);
-        break;
-    case PMIX_HOST_MODEX_DATA:
-        pmix_modex_data(n, r);
-        break;
-    case PMIX_HOST_EVENT:
-        pmix_event_post(n, r);
-        break;
-    case PMIX_HOST_QUERY:
-        pmix_query_post(n, r);
-        break;
-    default:
-        break;
-    }
+    static void (*const handler[])(struct pmix_net *, struct pmix_request *) = {
+        [PMIX_HOST_COLLECTIVE] = pmix_collective_post,
+        [PMIX_HOST_MODEX] = pmix_modex_post,
+        [PMIX_HOST_MODEX_DATA] = pmix_modex_data,
+        [PMIX_HOST_EVENT] = pmix_event_post,
+        [PMIX_HOST_QUERY] = pmix_query_post,
+    };
+    if (handler[post->kind] != NULL)
+        handler[post->kind](n, post->request);
     free(post);
 }
 
 /* ---- creation and destruction ----------------------------------------------------- */
-
-static int pmix_net_map_pes(struct pmix_net *n)
-{
-    n->node_of = calloc(n->job->npes, sizeof *n->node_of);
-    n->ended = calloc(n->job->npes, sizeof *n->ended);
-    if (n->node_of == NULL || n->ended == NULL)
-        return -1;
-    for (uint32_t i = 0; i < n->job->nnodes; i++)
-        for (uint32_t k = 0; k < n->job->node[i].npes; k++)
-            n->node_of[n->job->node[i].rank[k]] = i;
-    return 0;
-}
 
 struct pmix_net *pmix_net_new(struct pmix_host *h, const struct job *job,
                               const struct tree *tree, const struct net_out *out,
@@ -206,7 +183,9 @@ struct pmix_net *pmix_net_new(struct pmix_host *h, const struct job *job,
     }
     if (local != NULL)
         n->local = *local;
-    if (pmix_net_map_pes(n) == 0 && pmix_collective_open(n) == 0)
+    n->node_of = job_node_of_pes(job);
+    n->ended = calloc(job->npes, sizeof *n->ended);
+    if (n->node_of != NULL && n->ended != NULL && pmix_collective_open(n) == 0)
         return n;
     pmix_net_free(n);
     return NULL;

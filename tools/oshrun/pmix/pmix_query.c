@@ -109,11 +109,6 @@ static void pmix_query_load_table(const struct pmix_net *n, pmix_info_t *info,
 
 /* ---- answers ---------------------------------------------------------------------- */
 
-static void pmix_query_load_u32(pmix_info_t *info, const char *key, uint32_t value)
-{
-    PMIX_INFO_LOAD(info, key, &value, PMIX_UINT32);
-}
-
 static void pmix_query_load_one(const struct pmix_net *n, pmix_info_t *info,
                                 enum pmix_query_key key, struct unpack rows)
 {
@@ -126,10 +121,10 @@ static void pmix_query_load_one(const struct pmix_net *n, pmix_info_t *info,
         pmix_query_load_table(n, info, keys[key], rows, key == PMIX_ASKED_LOCAL_TABLE);
         break;
     case PMIX_ASKED_JOB_SIZE:
-        pmix_query_load_u32(info, keys[key], n->job->npes);
+        pmix_load_u32(info, keys[key], n->job->npes);
         break;
     case PMIX_ASKED_NUM_NODES:
-        pmix_query_load_u32(info, keys[key], n->job->nnodes);
+        pmix_load_u32(info, keys[key], n->job->nnodes);
         break;
     case PMIX_ASKED_KEYS:
         PMIX_INFO_LOAD(info, keys[key], all_keys + 1, PMIX_STRING);

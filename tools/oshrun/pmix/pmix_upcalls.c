@@ -251,7 +251,8 @@ static pmix_status_t pmix_upcalls_on_group(pmix_group_operation_t op, char *grou
     const struct pmix_request like = {
         .info = cb,
         .arg = arg,
-        .wants_number = make && pmix_upcalls_flag(info, n, PMIX_GROUP_ASSIGN_CONTEXT_ID)};
+        .wants_context_id =
+            make && pmix_upcalls_flag(info, n, PMIX_GROUP_ASSIGN_CONTEXT_ID)};
     struct pmix_request *r = pmix_upcalls_new_collective(
         &like, make ? KIND_CONSTRUCT : KIND_DESTRUCT, group, procs, np, info, n);
     if (r != NULL && make)
@@ -389,7 +390,7 @@ static pmix_status_t pmix_upcalls_on_query(pmix_proc_t *p, pmix_query_t *queries
 
 /* ---- job control ------------------------------------------------------------------ */
 
-/* The signal that a directive stands for; 0: it says nothing; -1: not supported; -2: bad
+/* The signal that a directive stands for; 0: it has none; -1: not supported; -2: bad
  * value. */
 static int pmix_upcalls_signal_of(const pmix_info_t *d)
 {

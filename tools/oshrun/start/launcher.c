@@ -44,21 +44,21 @@ static const struct {
 #define NAMES (sizeof names / sizeof *names)
 
 /* A command line under construction. */
-struct call {
+struct cmdline {
     enum family family;
     const struct options *o;
     char **word; /* NULL-terminated */
     bool no_memory;
 };
 
-static void launcher_add_word(struct call *c, char *word)
+static void launcher_add_word(struct cmdline *c, char *word)
 {
     if (string_list_add(&c->word, word) != 0)
         c->no_memory = true;
 }
 
 /* Adds "--option=" with the value in one word; "--option " in two words. */
-static void launcher_add(struct call *c, const char *option, const char *value)
+static void launcher_add(struct cmdline *c, const char *option, const char *value)
 {
     const char *space = strchr(option, ' ');
     if (space != NULL) {
@@ -77,7 +77,7 @@ struct values {
     char map[VALUE_BYTES], bind[VALUE_BYTES], cpu_bind[VALUE_BYTES];
 };
 
-static void launcher_make_values(const struct call *c, struct values *v)
+static void launcher_make_values(const struct cmdline *c, struct values *v)
 {
     static const char *const bind[] = {"", "none", "core", "numa"};
     static const char *const cpu_bind[] = {"", "none", "cores", "ldoms"};
@@ -101,7 +101,7 @@ static void launcher_make_values(const struct call *c, struct values *v)
 /* There may be more PEs than slots or processors, standard input goes to PE 0, and a
  * failed PE ends the job, as with oshrun itself.  0, or EXIT_USAGE after an error
  * message. */
-static int launcher_add_options(struct call *c)
+static int launcher_add_options(struct cmdline *c)
 {
     const struct options *o = c->o;
     bool node = o->order.by == MAP_BY_NODE, per_node = o->order.per_node > 0;
@@ -153,7 +153,7 @@ static int launcher_add_options(struct call *c)
     return 0;
 }
 
-static int launcher_check(const struct call *c)
+static int launcher_check(const struct cmdline *c)
 {
     const struct options *o = c->o;
     bool colon = false; /* it separates programs in Open MPI and PRRTE */
@@ -188,7 +188,7 @@ static char *launcher_join_hosts(const struct hosts *h)
     return fclose(m) == 0 ? text : NULL;
 }
 
-static int launcher_add_host_list(struct call *c, const struct hosts *h)
+static int launcher_add_host_list(struct cmdline *c, const struct hosts *h)
 {
     char count[VALUE_BYTES], *list = launcher_join_hosts(h);
     for (uint32_t i = 0; c->family == SRUN && i < h->count; i++)
@@ -209,7 +209,7 @@ static int launcher_add_host_list(struct call *c, const struct hosts *h)
 }
 
 /* Expands the list: the other launchers do not know our ranges. */
-static int launcher_add_hosts(struct call *c)
+static int launcher_add_hosts(struct cmdline *c)
 {
     char why[HOSTS_WHY];
     struct hosts h = {0};
@@ -231,7 +231,7 @@ static int launcher_add_hosts(struct call *c)
     return rc;
 }
 
-static int launcher_find_family(struct call *c)
+static int launcher_find_family(struct cmdline *c)
 {
     const char *slash = strrchr(c->o->launcher, '/');
     const char *name = slash != NULL ? slash + 1 : c->o->launcher;
@@ -245,7 +245,7 @@ static int launcher_find_family(struct call *c)
     return EXIT_USAGE;
 }
 
-static int launcher_make(struct call *c)
+static int launcher_make(struct cmdline *c)
 {
     int rc = launcher_find_family(c);
     launcher_add_word(c, strdup(c->o->launcher));
@@ -266,7 +266,7 @@ static int launcher_make(struct call *c)
 
 /* ---- execution -------------------------------------------------------------------- */
 
-static void launcher_print(const struct call *c)
+static void launcher_print(const struct cmdline *c)
 {
     if (c->family == SRUN && *c->o->env != NULL) {
         printf("env ");
@@ -277,7 +277,7 @@ static void launcher_print(const struct call *c)
     putchar('\n');
 }
 
-static int launcher_execute(const struct call *c)
+static int launcher_execute(const struct cmdline *c)
 {
     if (c->family == SRUN)
         for (char **e = c->o->env; *e != NULL; e++)
@@ -291,7 +291,7 @@ static int launcher_execute(const struct call *c)
 
 int launcher_exec(const struct options *o)
 {
-    struct call c = {.o = o};
+    struct cmdline c = {.o = o};
     int rc = launcher_make(&c);
     if (rc == 0 && o->dry_run)
         launcher_print(&c);
