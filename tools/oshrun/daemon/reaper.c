@@ -60,8 +60,8 @@
 #define NAME           "oshrun-reaper"
 #define NAME_BYTES     16 /* of a process name, with newline or zero */
 
-/* State of the reaper. */
-struct duty {
+/* Of the reaper. */
+struct state {
     pid_t *group;
     size_t count;
     size_t capacity;
@@ -77,7 +77,7 @@ static void reaper_step(void)
     nanosleep(&(struct timespec){.tv_nsec = WAIT_STEP_NS}, NULL);
 }
 
-static void reaper_add_group(struct duty *d, pid_t group)
+static void reaper_add_group(struct state *d, pid_t group)
 {
     if (d->count == d->capacity) {
         size_t capacity = d->capacity ? d->capacity * 2 : GROUPS_FIRST;
@@ -90,7 +90,7 @@ static void reaper_add_group(struct duty *d, pid_t group)
     d->group[d->count++] = group;
 }
 
-static void reaper_handle(struct duty *d, const struct reaper_message *m)
+static void reaper_handle(struct state *d, const struct reaper_message *m)
 {
     switch (m->kind) {
     case REAPER_GROUP:
@@ -111,7 +111,7 @@ static void reaper_handle(struct duty *d, const struct reaper_message *m)
 }
 
 /* Reads messages, of which none is split.  False: end of file. */
-static bool reaper_recv(struct duty *d, int fd)
+static bool reaper_recv(struct state *d, int fd)
 {
     struct reaper_message m[GROUPS_FIRST];
     ssize_t n = read(fd, m, sizeof m);
@@ -124,7 +124,7 @@ static bool reaper_recv(struct duty *d, int fd)
 
 /* Reads up to end of file.  Gives up if an oshrun that was killed is stuck in the
  * kernel. */
-static void reaper_recv_until_eof(struct duty *d, int fd)
+static void reaper_recv_until_eof(struct state *d, int fd)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
     int quiet = 0;
@@ -143,7 +143,7 @@ static void reaper_recv_until_eof(struct duty *d, int fd)
     }
 }
 
-static void reaper_end_groups(const struct duty *d)
+static void reaper_end_groups(const struct state *d)
 {
     for (size_t i = 0; i < d->count; i++)
         kill(-d->group[i], SIGKILL);
@@ -209,7 +209,7 @@ static bool reaper_end_marked(const char *mark)
     return found;
 }
 
-static void reaper_end_strays(const struct duty *d)
+static void reaper_end_strays(const struct state *d)
 {
     for (int i = 0; !d->spare && i < SEARCH_MAX && reaper_end_marked(d->mark); i++)
         reaper_step();
@@ -259,7 +259,7 @@ static void reaper_make_dir(char *dir)
 
 static _Noreturn void reaper_main(int listen_fd, int answer_fd, pid_t oshrun)
 {
-    static struct duty d;
+    static struct state d;
     reaper_leave_terminal();
     snprintf(d.mark, sizeof d.mark, NODE_ENV "=/proc/%d/", (int)oshrun);
     d.quiet_ms = -1;
@@ -283,56 +283,51 @@ static _Noreturn void reaper_main(int listen_fd, int answer_fd, pid_t oshrun)
     _exit(0);
 }
 
-/* Reads the reaper's answer (errno, directory) up to end of file. */
+/* Reads the reaper's answer (errno, directory) up to end of file, and closes fd. */
 static int reaper_read_answer(struct reaper *j, int fd)
 {
-    char buf[sizeof(int) + PATH_MAX];
-    size_t len = 0;
-    ssize_t n;
-    while (len < sizeof buf && (n = read(fd, buf + len, sizeof buf - len)) != 0) {
-        if (n < 0 && errno != EINTR)
-            return -1;
-        len += n > 0 ? (size_t)n : 0;
-    }
     int err = ECHILD;
-    if (len >= sizeof err)
-        memcpy(&err, buf, sizeof err);
-    if (err != 0 || buf[len - 1] != '\0') {
-        errno = err;
+    size_t len = 0;
+    FILE *f = fdopen(fd, "r");
+    if (f == NULL) {
+        close(fd);
         return -1;
     }
-    memcpy(j->dir, buf + sizeof err, len - sizeof err);
-    return 0;
+    if (fread(&err, sizeof err, 1, f) == 1)
+        len = fread(j->dir, 1, sizeof j->dir, f);
+    fclose(f);
+    if (err == 0 && len > 0 && j->dir[len - 1] == '\0')
+        return 0;
+    errno = err != 0 ? err : ECHILD;
+    return -1;
 }
 
 static int reaper_fork(struct reaper *j)
 {
-    int duty[2], answer[2];
-    if (pipe2(duty, O_CLOEXEC) != 0)
+    int messages[2], answer[2];
+    if (pipe2(messages, O_CLOEXEC) != 0)
         return -1;
     if (pipe2(answer, O_CLOEXEC) != 0)
-        goto close_duty;
+        goto close_messages;
     pid_t self = getpid();
     j->pid = fork();
     if (j->pid < 0)
         goto close_answer;
     if (j->pid == 0) {
-        close(duty[1]);
+        close(messages[1]);
         close(answer[0]);
-        reaper_main(duty[0], answer[1], self);
+        reaper_main(messages[0], answer[1], self);
     }
-    close(duty[0]);
+    close(messages[0]);
     close(answer[1]);
-    j->fd = duty[1];
-    int rc = reaper_read_answer(j, answer[0]);
-    close(answer[0]);
-    return rc;
+    j->fd = messages[1];
+    return reaper_read_answer(j, answer[0]);
 close_answer:
     close(answer[0]);
     close(answer[1]);
-close_duty:
-    close(duty[0]);
-    close(duty[1]);
+close_messages:
+    close(messages[0]);
+    close(messages[1]);
     return -1;
 }
 

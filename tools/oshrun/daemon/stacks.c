@@ -242,8 +242,10 @@ static void stacks_start_run(struct run *r, struct stack *k)
     s->busy++;
 }
 
-static void stacks_done(struct stacks *s)
+/* All debuggers have ended, or the time for all is over. */
+static void stacks_done(void *arg)
 {
+    struct stacks *s = arg;
     struct daemon *d = s->d;
     stacks_emit_all(s);
     stacks_free(d);
@@ -262,15 +264,6 @@ static void stacks_start_more(struct stacks *s)
         stacks_done(s);
 }
 
-static void stacks_on_all_late(void *arg)
-{
-    struct stacks *s = arg;
-    s->next = s->count;
-    for (int i = 0; i < RUNS_MAX; i++)
-        stacks_end_run(&s->run[i]);
-    stacks_done(s);
-}
-
 static struct stacks *stacks_make(struct daemon *d)
 {
     struct stacks *s = calloc(1, sizeof *s);
@@ -285,7 +278,7 @@ static struct stacks *stacks_make(struct daemon *d)
     }
     for (int i = 0; i < RUNS_MAX; i++)
         s->run[i].all = s;
-    s->late = (struct loop_timer){.fn = stacks_on_all_late, .arg = s};
+    s->late = (struct loop_timer){.fn = stacks_done, .arg = s};
     return s;
 }
 

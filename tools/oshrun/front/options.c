@@ -386,11 +386,33 @@ static char **options_new_env(size_t argc)
     return env;
 }
 
+/* The PEs of all programs together. */
+static int options_check_npes(struct options *o, uint64_t sum, const char *uncounted)
+{
+    o->npes = o->order.npes = (uint32_t)sum;
+    if (o->napps > 1 && uncounted != NULL)
+        fprintf(stderr, "oshrun: '%s' is one of %u programs; each needs its -n N\n",
+                uncounted, o->napps);
+    else if (sum > OPTIONS_NPES_MAX)
+        fprintf(stderr, "oshrun: the programs have %llu PEs together, more than %u\n",
+                (unsigned long long)sum, OPTIONS_NPES_MAX);
+    else
+        return 0;
+    return -1;
+}
+
 /* Options before the first program are for the whole job, except -n. */
 static int options_split_apps(struct options *o, size_t argc)
 {
     struct options own = {.npes = o->npes, .wdir = o->wdir};
+    const char *uncounted = NULL; /* a program without -n */
+    uint64_t sum = 0;
     int rc = 0;
+    o->app = calloc(argc + 1, sizeof *o->app);
+    if (o->app == NULL) {
+        fprintf(stderr, "oshrun: no memory for the options\n");
+        return -1;
+    }
     for (char **argv = o->argv, **next; rc == 0 && argv != NULL; argv = next) {
         own.env = options_new_env(argc);
         if (own.env == NULL)
@@ -404,28 +426,12 @@ static int options_split_apps(struct options *o, size_t argc)
                     o->napps == 1 ? "before " : "after ");
             rc = -1;
         }
+        sum += own.npes;
+        if (own.npes == 0 && uncounted == NULL)
+            uncounted = argv[0];
         own = (struct options){.wdir = o->wdir};
     }
-    return rc;
-}
-
-static int options_count_pes(struct options *o)
-{
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < o->napps; i++) {
-        sum += o->app[i].npes;
-        if (o->napps > 1 && o->app[i].npes == 0) {
-            fprintf(stderr, "oshrun: '%s' is one of %u programs; each needs its -n N\n",
-                    o->app[i].argv[0], o->napps);
-            return -1;
-        }
-    }
-    o->npes = o->order.npes = (uint32_t)sum;
-    if (sum <= OPTIONS_NPES_MAX)
-        return 0;
-    fprintf(stderr, "oshrun: the programs have %llu PEs together, more than %u\n",
-            (unsigned long long)sum, OPTIONS_NPES_MAX);
-    return -1;
+    return rc == 0 ? options_check_npes(o, sum, uncounted) : -1;
 }
 
 /* What follows the options: programs.  Another launcher gets the arguments as they are,
@@ -447,12 +453,7 @@ static int options_read_apps(struct options *o, size_t argc)
         return 0;
     if (options_read_env(o) != 0)
         return -1;
-    o->app = calloc(argc + 1, sizeof *o->app);
-    if (o->app == NULL) {
-        fprintf(stderr, "oshrun: no memory for the options\n");
-        return -1;
-    }
-    return options_split_apps(o, argc) == 0 ? options_count_pes(o) : -1;
+    return options_split_apps(o, argc);
 }
 
 enum options_result options_read(struct options *o, char **argv)
