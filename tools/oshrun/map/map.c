@@ -171,34 +171,28 @@ static void map_next_round(struct mapping *p)
     p->ntargets = still;
 }
 
-static int map_place_all(struct mapping *p)
+static int map_place(struct mapping *p)
 {
-    map_make_targets(p);
-    while (p->placed < p->npes && p->ntargets > 0) {
+    p->target = calloc(p->h->count, sizeof *p->target);
+    p->turn = calloc(p->h->count, sizeof *p->turn);
+    p->host_of = calloc(p->npes, sizeof *p->host_of);
+    bool memory = p->target != NULL && p->turn != NULL && p->host_of != NULL;
+    if (memory)
+        map_make_targets(p);
+    while (memory && p->placed < p->npes && p->ntargets > 0) {
         map_place_round(p);
         map_next_round(p);
     }
+    free(p->target);
+    free(p->turn);
+    if (!memory)
+        return map_no_memory(p->why);
     if (p->placed == p->npes)
         return 0;
     return names_error(p->why,
                        "the hosts take %u PEs at most (max-slots), but -n asks "
                        "for %u",
                        p->placed, p->npes);
-}
-
-static int map_place(struct mapping *p)
-{
-    int rc = -1;
-    p->target = calloc(p->h->count, sizeof *p->target);
-    p->turn = calloc(p->h->count, sizeof *p->turn);
-    p->host_of = calloc(p->npes, sizeof *p->host_of);
-    if (p->target != NULL && p->turn != NULL && p->host_of != NULL)
-        rc = map_place_all(p);
-    else
-        map_no_memory(p->why);
-    free(p->target);
-    free(p->turn);
-    return rc;
 }
 
 /* ---- the nodes -------------------------------------------------------------------- */
