@@ -12,7 +12,7 @@ UNIT_TESTS = \
 	tests/unit/op_test tests/unit/pack_test tests/unit/peer_test \
 	tests/unit/place_test tests/unit/plan_test tests/unit/pmix_net_test \
 	tests/unit/pool_test tests/unit/reaper_test tests/unit/route_test \
-	tests/unit/select_test tests/unit/sim_test tests/unit/slot_test \
+	tests/unit/select_test tests/unit/sim_test tests/unit/slot_test tests/unit/stack_place_test \
 	tests/unit/starter_test tests/unit/team_test tests/unit/tree_test \
 	tests/unit/tune_test
 tests_unit_op_test_SOURCES = tests/unit/op_test.c tests/unit/kernels/check.c tests/unit/kernels/check.h

@@ -585,12 +585,13 @@ Test(starter, the_reaper_gets_the_groups)
     const char *d = script("d", "echo pid=$$; echo up; exec sleep 100");
     struct starter_config c = config(STARTER_LOCAL, 1, d);
     run_until(&c, "up");
-    pid_t groups[8] = {0};
-    cr_assert_eq(read(t.reaper[0], groups, sizeof groups), sizeof *groups);
-    cr_assert_eq(groups[0], said_pid("pid="));
+    struct reaper_message m[8];
+    cr_assert_eq(read(t.reaper[0], m, sizeof m), sizeof *m);
+    cr_assert_eq(m[0].kind, REAPER_GROUP);
+    cr_assert_eq(m[0].value, said_pid("pid="));
     stop();
-    cr_assert_eq(read(t.reaper[0], groups, sizeof groups), sizeof *groups);
-    cr_assert_eq(groups[0], REAPER_FORGET);
+    cr_assert_eq(read(t.reaper[0], m, sizeof m), sizeof *m);
+    cr_assert_eq(m[0].kind, REAPER_FORGET);
 }
 
 /* ---- srun ------------------------------------------------------------------------- */

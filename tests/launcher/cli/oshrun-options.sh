@@ -192,8 +192,8 @@ becomes 'prterun --map-by node:OVERSUBSCRIBE --output tag --display map --displa
 becomes 'prterun --map-by ppr:2:node:OVERSUBSCRIBE prog' --launcher prterun -N 2 prog
 becomes 'srun --mpi=pmix --input=0 --kill-on-bad-exit=1 --ntasks=3 prog a : b' \
     --launcher srun -n 3 prog a : b
-becomes 'env A=b c srun --mpi=pmix --input=0 --kill-on-bad-exit=1 --ntasks-per-node=2'\
-' --cpu-bind=verbose,ldoms --label --chdir=/x --export=ALL --nodes=2'\
+becomes 'env A=b c srun --mpi=pmix --input=0 --kill-on-bad-exit=1 --label'\
+' --ntasks-per-node=2 --cpu-bind=verbose,ldoms --chdir=/x --export=ALL --nodes=2'\
 ' --nodelist=n0,n1 prog' --launcher srun -N 2 --bind-to numa --report-bindings \
     --tag-output --wdir /x -x 'A=b c' -H 'n[0-1]' prog
 becomes 'srun --mpi=pmix --input=0 --kill-on-bad-exit=1 --distribution=cyclic'\

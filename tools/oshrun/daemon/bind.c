@@ -72,30 +72,6 @@ static int bind_load(hwloc_topology_t *topo, bool restricted)
     return -1;
 }
 
-static void bind_put_place(struct bind_place *p, hwloc_topology_t topo, hwloc_obj_t obj,
-                           const char *kind)
-{
-    char list[BIND_LIST];
-    CPU_ZERO(&p->cpus);
-    hwloc_cpuset_to_glibc_sched_affinity(topo, obj->cpuset, &p->cpus, sizeof p->cpus);
-    hwloc_bitmap_list_snprintf(list, sizeof list, obj->cpuset);
-    snprintf(p->text, sizeof p->text, "%s %u (cpu %s)", kind, obj->logical_index, list);
-}
-
-/* By NUMA node: consecutive PEs share one.  By core: round-robin. */
-static void bind_spread(struct bind_plan *plan, const struct job *job,
-                        hwloc_topology_t topo, bool numa, uint32_t nplaces)
-{
-    hwloc_obj_type_t type = numa ? HWLOC_OBJ_NUMANODE : HWLOC_OBJ_CORE;
-    uint32_t before, sharers = bind_count_sharers(job, &before);
-    for (uint32_t i = 0; i < job->node[job->here].npes; i++) {
-        uint64_t pe = (uint64_t)before + i;
-        uint64_t at = numa ? pe * nplaces / sharers : pe % nplaces;
-        hwloc_obj_t obj = hwloc_get_obj_by_type(topo, type, (unsigned)at);
-        bind_put_place(&plan->place[i], topo, obj, numa ? "numa" : "core");
-    }
-}
-
 static int bind_make_places(struct bind_plan *plan, uint32_t npes)
 {
     plan->place = calloc(npes, sizeof *plan->place);
@@ -105,60 +81,69 @@ static int bind_make_places(struct bind_plan *plan, uint32_t npes)
     return -1;
 }
 
+/* By NUMA node: consecutive PEs share one.  By core: round-robin. */
+static int bind_spread(struct bind_plan *plan, const struct job *job,
+                       hwloc_topology_t topo, hwloc_obj_type_t type, uint32_t nplaces)
+{
+    char list[BIND_LIST];
+    bool numa = type == HWLOC_OBJ_NUMANODE;
+    uint32_t before, sharers = bind_count_sharers(job, &before);
+    uint32_t npes = job->node[job->here].npes;
+    if (bind_make_places(plan, npes) != 0)
+        return -1;
+    for (uint32_t i = 0; i < npes; i++) {
+        struct bind_place *p = &plan->place[i];
+        uint64_t pe = (uint64_t)before + i;
+        uint64_t at = numa ? pe * nplaces / sharers : pe % nplaces;
+        hwloc_obj_t obj = hwloc_get_obj_by_type(topo, type, (unsigned)at);
+        hwloc_cpuset_to_glibc_sched_affinity(topo, obj->cpuset, &p->cpus, sizeof p->cpus);
+        hwloc_bitmap_list_snprintf(list, sizeof list, obj->cpuset);
+        snprintf(p->text, sizeof p->text, "%s %u (cpu %s)", numa ? "numa" : "core",
+                 obj->logical_index, list);
+    }
+    return 0;
+}
+
 static int bind_all(struct bind_plan *plan, const struct job *job)
 {
-    enum job_bind how = job->bind;
+    bool automatic = job->bind == JOB_BIND_AUTO, numa = job->bind == JOB_BIND_NUMA;
+    hwloc_obj_type_t type = numa ? HWLOC_OBJ_NUMANODE : HWLOC_OBJ_CORE;
+    hwloc_topology_t topo;
     uint32_t before, sharers = bind_count_sharers(job, &before);
     /* A core has at least one processor, so that with more PEs than processors AUTO
      * never binds. */
-    if (how == JOB_BIND_NONE || (how == JOB_BIND_AUTO && sharers > bind_cpu_count()))
+    if (job->bind == JOB_BIND_NONE || (automatic && sharers > bind_cpu_count()))
         return 0;
-    hwloc_topology_t topo;
-    bool numa = how == JOB_BIND_NUMA;
-    int count = 0, rc = 0;
-    if (bind_load(&topo, true) == 0) {
-        count =
-            hwloc_get_nbobjs_by_type(topo, numa ? HWLOC_OBJ_NUMANODE : HWLOC_OBJ_CORE);
-        if (count <= 0)
-            hwloc_topology_destroy(topo);
-    }
-    if (count <= 0 && how == JOB_BIND_AUTO)
-        return 0;
-    if (count <= 0) {
+    bool loaded = bind_load(&topo, true) == 0;
+    int count = loaded ? hwloc_get_nbobjs_by_type(topo, type) : 0, rc = 0;
+    if (count <= 0 && !automatic) {
         error_report("hwloc finds no %s on this machine; use --bind-to none",
                      numa ? "NUMA nodes" : "cores");
-        return -1;
+        rc = -1;
+    } else if (count > 0 && (!automatic || sharers <= (uint32_t)count)) {
+        rc = bind_spread(plan, job, topo, type, (uint32_t)count);
     }
-    if (how != JOB_BIND_AUTO || sharers <= (uint32_t)count) {
-        rc = bind_make_places(plan, job->node[job->here].npes);
-        if (rc == 0)
-            bind_spread(plan, job, topo, numa, (uint32_t)count);
-    }
-    hwloc_topology_destroy(topo);
+    if (loaded)
+        hwloc_topology_destroy(topo);
     return rc;
 }
 
 /* ---- processors of a rank file ---------------------------------------------------- */
 
-/* If no PE is bound yet, each gets the affinity mask of oshrun. */
-static int bind_fill_unbound(struct bind_plan *plan, uint32_t npes)
-{
-    if (plan->place != NULL)
-        return 0;
-    if (bind_make_places(plan, npes) != 0)
-        return -1;
-    for (uint32_t i = 0; i < npes; i++) {
-        sched_getaffinity(0, sizeof plan->place[i].cpus, &plan->place[i].cpus);
-        strcpy(plan->place[i].text, "not bound");
-    }
-    return 0;
-}
-
-/* wanted & ~there is not empty. */
-static int bind_report_missing(uint32_t rank, hwloc_bitmap_t wanted,
-                               hwloc_const_bitmap_t there)
+static int bind_one(struct bind_place *p, uint32_t rank, const char *list,
+                    hwloc_topology_t topo, hwloc_bitmap_t wanted)
 {
     char missing[BIND_LIST], has[BIND_LIST];
+    hwloc_const_bitmap_t there = hwloc_topology_get_topology_cpuset(topo);
+    if (hwloc_bitmap_list_sscanf(wanted, list) != 0) {
+        error_report("PE %u: '%s' is not a list of processors", rank, list);
+        return -1;
+    }
+    if (hwloc_bitmap_isincluded(wanted, there)) {
+        hwloc_cpuset_to_glibc_sched_affinity(topo, wanted, &p->cpus, sizeof p->cpus);
+        snprintf(p->text, sizeof p->text, "rank file (cpu %.*s)", BIND_LIST, list);
+        return 0;
+    }
     hwloc_bitmap_andnot(wanted, wanted, there);
     hwloc_bitmap_list_snprintf(missing, sizeof missing, wanted);
     hwloc_bitmap_list_snprintf(has, sizeof has, there);
@@ -169,26 +154,17 @@ static int bind_report_missing(uint32_t rank, hwloc_bitmap_t wanted,
     return -1;
 }
 
-static int bind_one(struct bind_place *p, uint32_t rank, const char *list,
-                    hwloc_topology_t topo, hwloc_bitmap_t wanted)
-{
-    hwloc_const_bitmap_t there = hwloc_topology_get_topology_cpuset(topo);
-    if (hwloc_bitmap_list_sscanf(wanted, list) != 0) {
-        error_report("PE %u: '%s' is not a list of processors", rank, list);
-        return -1;
-    }
-    if (!hwloc_bitmap_isincluded(wanted, there))
-        return bind_report_missing(rank, wanted, there);
-    hwloc_cpuset_to_glibc_sched_affinity(topo, wanted, &p->cpus, sizeof p->cpus);
-    snprintf(p->text, sizeof p->text, "rank file (cpu %.*s)", BIND_LIST, list);
-    return 0;
-}
-
 static int bind_listed(struct bind_plan *plan, const struct job_node *node)
 {
     hwloc_topology_t topo;
-    if (bind_fill_unbound(plan, node->npes) != 0)
-        return -1;
+    if (plan->place == NULL) { /* each PE gets the affinity mask of oshrun */
+        if (bind_make_places(plan, node->npes) != 0)
+            return -1;
+        for (uint32_t i = 0; i < node->npes; i++) {
+            sched_getaffinity(0, sizeof plan->place[i].cpus, &plan->place[i].cpus);
+            strcpy(plan->place[i].text, "not bound");
+        }
+    }
     hwloc_bitmap_t wanted = hwloc_bitmap_alloc();
     if (wanted == NULL || bind_load(&topo, false) != 0) {
         error_report(

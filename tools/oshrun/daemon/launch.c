@@ -45,16 +45,17 @@ static size_t launch_find(char **env, size_t n, const char *assignment)
     return n;
 }
 
+static void launch_put(char **env, size_t *n, char *assignment)
+{
+    size_t at = launch_find(env, *n, assignment);
+    *n += at == *n;
+    env[at] = assignment;
+}
+
 static void launch_set(struct launch *l, char *assignment)
 {
-    size_t at = launch_find(l->env, l->env_len, assignment);
-    if (at == l->env_len)
-        l->env_len++;
-    l->env[at] = assignment;
-    size_t was = launch_find(l->added, l->added_len, assignment);
-    if (was == l->added_len)
-        l->added_len++;
-    l->added[was] = assignment;
+    launch_put(l->env, &l->env_len, assignment);
+    launch_put(l->added, &l->added_len, assignment);
 }
 
 /* Set by an outer launcher, whose PMIx namespace is not that of our PEs. */
@@ -110,15 +111,14 @@ static char **launch_join(const char *const *prefix, char *const *argv)
 static int launch_look_up(const struct launch *l, const char *name, char *path)
 {
     size_t at = launch_find(l->env, l->env_len, PATH_IS); /* PATH of the PEs, if any */
-    const char *dirs = at < l->env_len ? l->env[at] + strlen(PATH_IS) : NULL;
     int dir = l->wdir_fd >= 0 ? l->wdir_fd : AT_FDCWD;
-    int rc = child_find(dir, dirs, name, path, PATH_MAX);
+    int rc = child_find(dir, at < l->env_len ? l->env[at] + strlen(PATH_IS) : NULL, name,
+                        path, PATH_MAX);
+    int err = errno;
     if (rc == 0)
         return 0;
-    int err = errno;
-    bool here = strchr(name, '/') == NULL && name[0] != '\0' &&
-                faccessat(dir, name, X_OK, AT_EACCESS) == 0;
-    if (here)
+    if (strchr(name, '/') == NULL && name[0] != '\0' &&
+        faccessat(dir, name, X_OK, AT_EACCESS) == 0)
         error_report("cannot run '%s': it is not in PATH; did you mean './%s'?", name,
                      name);
     else
@@ -212,14 +212,9 @@ void launch_print(const struct launch *l, const struct job *job, uint32_t rank,
         shell_quote(stdout, wdir);
         printf(" && ");
     }
-    printf("env");
-    for (char **e = l->added; *e != NULL; e++) {
-        putchar(' ');
-        shell_quote(stdout, *e);
-    }
-    for (char **a = c->argv; *a != NULL; a++) {
-        putchar(' ');
-        shell_quote(stdout, *a);
-    }
+    printf("env ");
+    shell_print(stdout, l->added);
+    putchar(' ');
+    shell_print(stdout, c->argv);
     putchar('\n');
 }

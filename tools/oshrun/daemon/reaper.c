@@ -32,6 +32,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -49,20 +50,18 @@
 #define GROUP_WAIT_MAX 1000    /* steps to wait for killed groups */
 #define REMOVE_MAX     20      /* attempts to remove it while others create files */
 #define STOP_WAIT_MS   1500    /* how long oshrun waits for the reaper */
-#define DEPTH_MAX      16      /* levels of directories; PMIx makes two */
 #define GROUPS_FIRST   64
 #define QUIET_MAX      4    /* periods of silence until the watchdog fires */
 #define KILLED_WAIT_MS 1000 /* for end of file after oshrun was killed */
 #define WATCH_MAX_MS   86400000u
-#define LIMIT          (-3) /* commands that set the watchdog: LIMIT - ms */
-#define SEARCH_MAX     100  /* scans of /proc; each finds what was forked since */
+#define SEARCH_MAX     100 /* scans of /proc; each finds what was forked since */
 #define MARK_BYTES     64
 #define PROC_PATH      32
 #define NAME           "oshrun-reaper"
 #define NAME_BYTES     16 /* of a process name, with newline or zero */
 
-/* State of the reaper. */
-struct duty {
+/* Of the reaper. */
+struct state {
     pid_t *group;
     size_t count;
     size_t capacity;
@@ -78,23 +77,8 @@ static void reaper_step(void)
     nanosleep(&(struct timespec){.tv_nsec = WAIT_STEP_NS}, NULL);
 }
 
-static void reaper_add_group(struct duty *d, pid_t group)
+static void reaper_add_group(struct state *d, pid_t group)
 {
-    if (group == REAPER_FORGET) {
-        d->count = 0;
-        return;
-    }
-    if (group == REAPER_SPARE) {
-        d->spare = true;
-        return;
-    }
-    if (group <= LIMIT) {
-        int ms = LIMIT - group;
-        d->quiet_ms = ms <= 0 ? -1 : ms < QUIET_MAX ? 1 : ms / QUIET_MAX;
-        return;
-    }
-    if (group == REAPER_TICK)
-        return;
     if (d->count == d->capacity) {
         size_t capacity = d->capacity ? d->capacity * 2 : GROUPS_FIRST;
         pid_t *more = realloc(d->group, capacity * sizeof *more);
@@ -106,23 +90,41 @@ static void reaper_add_group(struct duty *d, pid_t group)
     d->group[d->count++] = group;
 }
 
-/* Reads announcements.  False: end of file. */
-static bool reaper_recv(struct duty *d, int fd)
+static void reaper_handle(struct state *d, const struct reaper_message *m)
 {
-    pid_t group[GROUPS_FIRST];
-    ssize_t n = read(fd, group, sizeof group);
+    switch (m->kind) {
+    case REAPER_GROUP:
+        reaper_add_group(d, m->value);
+        break;
+    case REAPER_FORGET:
+        d->count = 0;
+        break;
+    case REAPER_SPARE:
+        d->spare = true;
+        break;
+    case REAPER_LIMIT:
+        d->quiet_ms = m->value <= 0 ? -1 : (m->value - 1) / QUIET_MAX + 1;
+        break;
+    default: /* REAPER_TICK */
+        break;
+    }
+}
+
+/* Reads messages, of which none is split.  False: end of file. */
+static bool reaper_recv(struct state *d, int fd)
+{
+    struct reaper_message m[GROUPS_FIRST];
+    ssize_t n = read(fd, m, sizeof m);
     if (n < 0 && errno == EINTR)
         return true;
-    if (n <= 0)
-        return false;
-    for (size_t i = 0; i < (size_t)n / sizeof *group; i++)
-        reaper_add_group(d, group[i]);
-    return true;
+    for (ssize_t i = 0; i < n / (ssize_t)sizeof *m; i++)
+        reaper_handle(d, &m[i]);
+    return n > 0;
 }
 
 /* Reads up to end of file.  Gives up if an oshrun that was killed is stuck in the
  * kernel. */
-static void reaper_recv_until_eof(struct duty *d, int fd)
+static void reaper_recv_until_eof(struct state *d, int fd)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
     int quiet = 0;
@@ -141,7 +143,7 @@ static void reaper_recv_until_eof(struct duty *d, int fd)
     }
 }
 
-static void reaper_end_groups(const struct duty *d)
+static void reaper_end_groups(const struct state *d)
 {
     for (size_t i = 0; i < d->count; i++)
         kill(-d->group[i], SIGKILL);
@@ -163,14 +165,14 @@ static FILE *reaper_open_proc(const char *pid, const char *name)
 /* True for the reaper of an oshrun within the job: it must do its own cleanup. */
 static bool reaper_is_reaper(const char *pid)
 {
-    char name[NAME_BYTES] = "";
+    char name[NAME_BYTES];
     FILE *f = reaper_open_proc(pid, "comm");
     if (f == NULL)
         return false;
-    if (fgets(name, sizeof name, f) == NULL)
-        name[0] = '\0';
+    bool found =
+        fgets(name, sizeof name, f) != NULL && strncmp(name, NAME, strlen(NAME)) == 0;
     fclose(f);
-    return strncmp(name, NAME, strlen(NAME)) == 0;
+    return found;
 }
 
 static bool reaper_has_mark(const char *pid, const char *mark)
@@ -207,35 +209,18 @@ static bool reaper_end_marked(const char *mark)
     return found;
 }
 
-/* Empties the directory fd and closes fd; symbolic links are removed, not followed. */
-static void reaper_empty_dir(int fd, int depth)
-{
-    DIR *dir = fdopendir(fd);
-    if (dir == NULL) {
-        close(fd);
-        return;
-    }
-    struct dirent *e;
-    while ((e = readdir(dir)) != NULL) {
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-            continue;
-        if (unlinkat(fd, e->d_name, 0) == 0 || depth == 0)
-            continue;
-        int sub = openat(fd, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (sub >= 0)
-            reaper_empty_dir(sub, depth - 1);
-        unlinkat(fd, e->d_name, AT_REMOVEDIR);
-    }
-    closedir(dir);
-}
-
+/* Symbolic links are removed, not followed. */
 static void reaper_remove_dir(const char *path)
 {
+    char *paths[] = {(char *)(uintptr_t)path, NULL};
     for (int i = 0; i < REMOVE_MAX; i++) {
-        int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (fd >= 0)
-            reaper_empty_dir(fd, DEPTH_MAX);
-        if (rmdir(path) == 0 || errno == ENOENT)
+        FTS *tree = fts_open(paths, FTS_PHYSICAL, NULL);
+        for (FTSENT *e; tree != NULL && (e = fts_read(tree)) != NULL;)
+            if (e->fts_info != FTS_D)
+                remove(e->fts_accpath);
+        if (tree != NULL)
+            fts_close(tree);
+        if (access(path, F_OK) != 0 && errno == ENOENT)
             return;
         reaper_step();
     }
@@ -268,7 +253,7 @@ static void reaper_make_dir(char *dir)
 
 static _Noreturn void reaper_main(int listen_fd, int answer_fd, pid_t oshrun)
 {
-    static struct duty d;
+    static struct state d;
     reaper_leave_terminal();
     snprintf(d.mark, sizeof d.mark, NODE_ENV "=/proc/%d/", (int)oshrun);
     d.quiet_ms = -1;
@@ -293,56 +278,51 @@ static _Noreturn void reaper_main(int listen_fd, int answer_fd, pid_t oshrun)
     _exit(0);
 }
 
-/* Reads the reaper's answer (errno, directory) up to end of file. */
+/* Reads the reaper's answer (errno, directory) up to end of file, and closes fd. */
 static int reaper_read_answer(struct reaper *j, int fd)
 {
-    char buf[sizeof(int) + PATH_MAX];
-    size_t len = 0;
-    ssize_t n;
-    while (len < sizeof buf && (n = read(fd, buf + len, sizeof buf - len)) != 0) {
-        if (n < 0 && errno != EINTR)
-            return -1;
-        len += n > 0 ? (size_t)n : 0;
-    }
     int err = ECHILD;
-    if (len >= sizeof err)
-        memcpy(&err, buf, sizeof err);
-    if (err != 0 || buf[len - 1] != '\0') {
-        errno = err;
+    size_t len = 0;
+    FILE *f = fdopen(fd, "r");
+    if (f == NULL) {
+        close(fd);
         return -1;
     }
-    memcpy(j->dir, buf + sizeof err, len - sizeof err);
-    return 0;
+    if (fread(&err, sizeof err, 1, f) == 1)
+        len = fread(j->dir, 1, sizeof j->dir, f);
+    fclose(f);
+    if (err == 0 && len > 0 && j->dir[len - 1] == '\0')
+        return 0;
+    errno = err != 0 ? err : ECHILD;
+    return -1;
 }
 
 static int reaper_fork(struct reaper *j)
 {
-    int duty[2], answer[2];
-    if (pipe2(duty, O_CLOEXEC) != 0)
+    int messages[2], answer[2];
+    if (pipe2(messages, O_CLOEXEC) != 0)
         return -1;
     if (pipe2(answer, O_CLOEXEC) != 0)
-        goto close_duty;
+        goto close_messages;
     pid_t self = getpid();
     j->pid = fork();
     if (j->pid < 0)
         goto close_answer;
     if (j->pid == 0) {
-        close(duty[1]);
+        close(messages[1]);
         close(answer[0]);
-        reaper_main(duty[0], answer[1], self);
+        reaper_main(messages[0], answer[1], self);
     }
-    close(duty[0]);
+    close(messages[0]);
     close(answer[1]);
-    j->fd = duty[1];
-    int rc = reaper_read_answer(j, answer[0]);
-    close(answer[0]);
-    return rc;
+    j->fd = messages[1];
+    return reaper_read_answer(j, answer[0]);
 close_answer:
     close(answer[0]);
     close(answer[1]);
-close_duty:
-    close(duty[0]);
-    close(duty[1]);
+close_messages:
+    close(messages[0]);
+    close(messages[1]);
     return -1;
 }
 
@@ -359,16 +339,25 @@ int reaper_start(struct reaper *j)
     return -1;
 }
 
+static void reaper_send(int fd, enum reaper_kind kind, int32_t value)
+{
+    const struct reaper_message m = {kind, value};
+    /* A write of this size to a pipe is atomic.  On an error the reaper is gone. */
+    if (write(fd, &m, sizeof m) < 0)
+        return;
+}
+
 void reaper_announce(int fd, pid_t group)
 {
-    /* A write of this size is atomic.  On an error the reaper is gone. */
-    if (write(fd, &group, sizeof group) < 0)
-        return;
+    if (group > 0)
+        reaper_send(fd, REAPER_GROUP, group);
+    else
+        reaper_send(fd, (enum reaper_kind)group, 0);
 }
 
 void reaper_watch(int fd, uint32_t ms)
 {
-    reaper_announce(fd, LIMIT - (pid_t)(ms < WATCH_MAX_MS ? ms : WATCH_MAX_MS));
+    reaper_send(fd, REAPER_LIMIT, (int32_t)(ms < WATCH_MAX_MS ? ms : WATCH_MAX_MS));
 }
 
 void reaper_stop(struct reaper *j)

@@ -12,10 +12,19 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Commands, sent in place of a group: */
-#define REAPER_FORGET 0    /* every group so far has been ended and reaped */
-#define REAPER_SPARE  (-1) /* the job ended normally: kill only the groups */
-#define REAPER_TICK   (-2) /* keep-alive for reaper_watch */
+enum reaper_kind {
+    REAPER_TICK = -2,  /* keep-alive for reaper_watch */
+    REAPER_SPARE = -1, /* the job ended normally: kill only the groups */
+    REAPER_FORGET = 0, /* every group so far has been ended and reaped */
+    REAPER_GROUP,      /* value: a process group to kill */
+    REAPER_LIMIT,      /* value: time limit of the watchdog in ms, see reaper_watch */
+};
+
+/* What the pipe to the reaper contains. */
+struct reaper_message {
+    int32_t kind;
+    int32_t value;
+};
 
 struct reaper {
     pid_t pid;
@@ -27,8 +36,9 @@ struct reaper {
  * message. */
 int reaper_start(struct reaper *j);
 
-/* Adds a process group to those that the reaper will kill.  Async-signal-safe: the child
- * itself calls it before exec. */
+/* Adds a process group to those that the reaper will kill; or, for the kinds up to
+ * REAPER_FORGET, sends that message.  Async-signal-safe: the child itself calls it before
+ * exec. */
 void reaper_announce(int fd, pid_t group);
 
 /* Arms a watchdog: if the reaper receives nothing for this time, it kills the calling

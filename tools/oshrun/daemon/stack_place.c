@@ -34,179 +34,132 @@ struct libraries {
 
 struct frame_text {
     unsigned long long address;
-    const char *function, *source, *file;
-    size_t function_len, source_len, file_len;
+    const char *function, *source, *file; /* NULL: the debugger prints none */
 };
 
-/* The next line, without its newline; *len = its length.  NULL at the end. */
-static const char *stack_place_line(const char **text, size_t *len)
+/* The last part of a path. */
+static const char *stack_place_base(const char *path)
 {
-    const char *line = *text;
-    *len = strcspn(line, "\n");
-    *text = line + *len + (line[*len] != '\0');
-    return *line != '\0' ? line : NULL;
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
 }
 
-/* The last part of the path at `path`, which has *len bytes. */
-static const char *stack_place_base(const char *path, size_t *len)
+static bool stack_place_begins(const char *text, const char *prefix)
 {
-    const char *slash = memrchr(path, '/', *len);
-    if (slash == NULL)
-        return path;
-    *len -= (size_t)(slash + 1 - path);
-    return slash + 1;
+    return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-static enum owner stack_place_owner(const char *file, size_t len)
+static enum owner stack_place_owner(const char *file)
 {
-    size_t base_len = len;
-    const char *base = stack_place_base(file, &base_len);
-    if (strncmp(base, "libshmem.so", strlen("libshmem.so")) == 0)
+    if (stack_place_begins(stack_place_base(file), "libshmem.so"))
         return OWNER_LIBRARY;
-    if (strncmp(file, "/lib", strlen("/lib")) == 0 ||
-        strncmp(file, "/usr/lib", strlen("/usr/lib")) == 0)
+    if (stack_place_begins(file, "/lib") || stack_place_begins(file, "/usr/lib"))
         return OWNER_SYSTEM;
     return OWNER_PROGRAM;
 }
 
-/* gdb's list: "0x<from>  0x<to>  Yes (*)  /path". */
-static void stack_place_read_libraries(const char *text, struct libraries *l)
+/* A line of gdb's list, which it prints before the stacks: "0x<from>  0x<to>  Yes (*)
+ * /path". */
+static void stack_place_read_library(const char *line, struct libraries *l)
 {
-    const char *line;
-    size_t len;
-    l->count = 0;
-    while ((line = stack_place_line(&text, &len)) != NULL) {
-        struct library *one = &l->list[l->count];
-        const char *path = memchr(line, '/', len);
-        if (path == NULL || l->count == LIBRARIES_MAX ||
-            sscanf(line, "0x%llx 0x%llx ", &one->from, &one->to) != 2)
-            continue;
-        one->owner = stack_place_owner(path, len - (size_t)(path - line));
-        l->count++;
-    }
+    struct library *one = &l->list[l->count];
+    const char *path = strchr(line, '/');
+    if (path == NULL || l->count == LIBRARIES_MAX ||
+        sscanf(line, "0x%llx 0x%llx ", &one->from, &one->to) != 2)
+        return;
+    one->owner = stack_place_owner(path);
+    l->count++;
 }
 
 static enum owner stack_place_owner_of(const struct frame_text *f,
                                        const struct libraries *l)
 {
     if (f->file != NULL)
-        return stack_place_owner(f->file, f->file_len);
+        return stack_place_owner(f->file);
     for (uint32_t i = 0; i < l->count; i++)
         if (f->address >= l->list[i].from && f->address < l->list[i].to)
             return l->list[i].owner;
     return OWNER_PROGRAM;
 }
 
-/* The last occurrence of `mark` in the line, and what follows it. */
-static const char *stack_place_after_last(const char *line, size_t len, const char *mark)
+/* Ends the line before the last occurrence of `mark`.  Returns what follows it, or NULL.
+ */
+static char *stack_place_cut_last(char *line, const char *mark)
 {
-    size_t n = strlen(mark);
-    for (const char *p = line + len; p-- > line;)
-        if ((size_t)(line + len - p) >= n && memcmp(p, mark, n) == 0)
-            return p + n;
-    return NULL;
+    char *last = NULL;
+    for (char *at = line; (at = strstr(at, mark)) != NULL; at++)
+        last = at;
+    if (last == NULL)
+        return NULL;
+    *last = '\0';
+    return last + strlen(mark);
 }
 
 /* gdb: "#8  0x<address> in function (arguments) at file:line", or "from library". */
-static void stack_place_parse_gdb(const char *line, size_t len, struct frame_text *f)
+static void stack_place_parse_gdb(char *function, struct frame_text *f)
 {
-    const char *end = line + len;
-    const char *arguments =
-        memmem(f->function + 1, (size_t)(end - f->function) - 1, " (", 2);
-    f->function_len = (size_t)((arguments != NULL ? arguments : end) - f->function);
-    f->source = stack_place_after_last(line, len, ") at ");
-    f->file = stack_place_after_last(line, len, ") from ");
-    f->source_len = f->source != NULL ? (size_t)(end - f->source) : 0;
-    f->file_len = f->file != NULL ? (size_t)(end - f->file) : 0;
+    f->function = function;
+    f->source = stack_place_cut_last(function, ") at ");
+    f->file = stack_place_cut_last(function, ") from ");
+    char *arguments = *function != '\0' ? strstr(function + 1, " (") : NULL;
+    if (arguments != NULL)
+        *arguments = '\0';
 }
 
 /* eu-stack: "#8  0x<address> function - file", and "    file:line:column" in the next
- * line, which *text then skips. */
-static void stack_place_parse_eu(const char *line, size_t len, const char **text,
+ * line, which *rest then skips. */
+static void stack_place_parse_eu(char *line, size_t function, char **rest,
                                  struct frame_text *f)
 {
-    const char *end = line + len;
-    f->file = stack_place_after_last(line, len, " - ");
+    f->file = stack_place_cut_last(line, " - ");
+    f->function = strlen(line) > function ? line + function : "";
     if (f->file == NULL)
-        f->file = end;
-    f->file_len = (size_t)(end - f->file);
-    const char *minus = f->file - strlen(" - ");
-    f->function_len = minus > f->function ? (size_t)(minus - f->function) : 0;
-    if (strncmp(*text, "    ", strlen("    ")) != 0)
+        f->file = "";
+    if (*rest == NULL || !stack_place_begins(*rest, "    "))
         return;
-    f->source = stack_place_line(text, &f->source_len) + strlen("    ");
-    f->source_len -= strlen("    ");
-    const char *first = memchr(f->source, ':', f->source_len);
-    const char *last = memrchr(f->source, ':', f->source_len);
-    if (first != last)
-        f->source_len = (size_t)(last - f->source);
+    char *source = strsep(rest, "\n") + strlen("    "), *column = strrchr(source, ':');
+    f->source = source;
+    if (column != NULL && column != strchr(source, ':'))
+        *column = '\0';
 }
 
-/* False if the line is no frame.  *text follows the line. */
-static bool stack_place_parse(const char *line, size_t len, const char **text,
-                              struct frame_text *f)
+/* False if the line is no frame.  *rest follows the line. */
+static bool stack_place_parse(char *line, char **rest, struct frame_text *f)
 {
     int used = 0;
     *f = (struct frame_text){0};
     if (sscanf(line, "#%*u 0x%llx %n", &f->address, &used) != 1 || used == 0 ||
-        (size_t)used >= len)
+        line[used] == '\0')
         return false;
-    f->function = line + used;
-    if (strncmp(f->function, "in ", strlen("in ")) == 0) {
-        f->function += strlen("in ");
-        stack_place_parse_gdb(line, len, f);
-    } else {
-        stack_place_parse_eu(line, len, text, f);
-    }
+    if (stack_place_begins(line + used, "in "))
+        stack_place_parse_gdb(line + used + strlen("in "), f);
+    else
+        stack_place_parse_eu(line, (size_t)used, rest, f);
     return true;
 }
 
 /* "function (file:line)". */
 static void stack_place_describe(const struct frame_text *f, char *to, size_t size)
 {
-    size_t len = f->source_len;
-    const char *source = f->source != NULL ? stack_place_base(f->source, &len) : "";
-    snprintf(to, size, len > 0 ? "%.*s (%.*s)" : "%.*s", (int)f->function_len,
-             f->function, (int)len, source);
-}
-
-/* The public name of a library's function. */
-static void stack_place_name_routine(const struct frame_text *f, char *to, size_t size)
-{
-    static const char checked[] = "checked_";
-    const char *name = f->function;
-    size_t len = f->function_len;
-    if (len > strlen(checked) && strncmp(name, checked, strlen(checked)) == 0) {
-        name += strlen(checked);
-        len -= strlen(checked);
-    }
-    if (strncmp(name, "pshmem", strlen("pshmem")) == 0) {
-        name++;
-        len--;
-    }
-    snprintf(to, size, "%.*s", (int)len, name);
-}
-
-/* False for code without symbols, and for the start of the program. */
-static bool stack_place_has_name(const struct frame_text *f)
-{
-    static const char start[] = "_start";
-    if (f->function_len == 0 || f->function[0] == '?')
-        return false;
-    return f->function_len != strlen(start) ||
-           memcmp(f->function, start, strlen(start)) != 0;
+    const char *source = f->source != NULL ? stack_place_base(f->source) : "";
+    snprintf(to, size, *source != '\0' ? "%s (%s)" : "%s", f->function, source);
 }
 
 /* Call from the innermost frame outwards.  A frame of the library makes those before it
- * irrelevant. */
+ * irrelevant.  Code without symbols and the start of the program have no name. */
 static void stack_place_add(struct stack_place *at, const struct frame_text *f,
                             enum owner owner)
 {
-    if (owner == OWNER_SYSTEM || !stack_place_has_name(f))
+    const char *name = f->function;
+    if (owner == OWNER_SYSTEM || *name == '\0' || *name == '?' ||
+        strcmp(name, "_start") == 0)
         return;
-    if (owner == OWNER_LIBRARY) {
+    if (owner == OWNER_LIBRARY) { /* the public name of its function */
+        if (stack_place_begins(name, "checked_") && name[strlen("checked_")] != '\0')
+            name += strlen("checked_");
+        name += stack_place_begins(name, "pshmem");
         at->user[0] = at->caller[0] = '\0';
-        stack_place_name_routine(f, at->routine, sizeof at->routine);
+        snprintf(at->routine, sizeof at->routine, "%s", name);
     } else if (at->user[0] == '\0') {
         stack_place_describe(f, at->user, sizeof at->user);
     } else if (at->caller[0] == '\0') {
@@ -222,13 +175,13 @@ static int stack_place_rank(const struct stack_place *p, bool is_main)
     return 1 + is_main + 2 * (p->routine[0] != '\0');
 }
 
-static bool stack_place_is_main(const char *line, size_t len, pid_t pid)
+static bool stack_place_is_main(const char *line, pid_t pid)
 {
-    const char *lwp = memmem(line, len, "(LWP ", strlen("(LWP "));
+    const char *lwp = strstr(line, "(LWP ");
     long tid = 0;
     if (lwp != NULL)
         tid = strtol(lwp + strlen("(LWP "), NULL, 10);
-    else if (strncmp(line, "TID ", strlen("TID ")) == 0)
+    else if (stack_place_begins(line, "TID "))
         tid = strtol(line + strlen("TID "), NULL, 10);
     return tid == pid;
 }
@@ -240,23 +193,24 @@ void stack_place_find(const char *text, pid_t pid, struct stack_place *place)
     struct frame_text f;
     bool is_main = true; /* gdb prints no header for the only thread of some programs */
     int best = 0;
-    const char *line;
-    size_t len;
+    char *copy = strdup(text), *rest = copy, *line;
     *place = (struct stack_place){0};
-    stack_place_read_libraries(text, &libraries);
+    libraries.count = 0;
     do {
-        line = stack_place_line(&text, &len);
-        bool thread = line != NULL &&
-                      (strncmp(line, "Thread ", 7) == 0 || strncmp(line, "TID ", 4) == 0);
-        if (line == NULL || thread) {
+        line = copy != NULL ? strsep(&rest, "\n") : NULL;
+        if (line == NULL || stack_place_begins(line, "Thread ") ||
+            stack_place_begins(line, "TID ")) {
             if (stack_place_rank(&here, is_main) > best) {
                 best = stack_place_rank(&here, is_main);
                 *place = here;
             }
             here = (struct stack_place){0};
-            is_main = thread && stack_place_is_main(line, len, pid);
-        } else if (stack_place_parse(line, len, &text, &f)) {
+            is_main = line != NULL && stack_place_is_main(line, pid);
+        } else if (stack_place_parse(line, &rest, &f)) {
             stack_place_add(&here, &f, stack_place_owner_of(&f, &libraries));
+        } else {
+            stack_place_read_library(line, &libraries);
         }
     } while (line != NULL);
+    free(copy);
 }

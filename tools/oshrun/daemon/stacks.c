@@ -26,8 +26,10 @@
 #define ALL_MS     30000 /* for all of them */
 #define TEXT_MAX   65536 /* of one PE's stack */
 #define PID_DIGITS 16
-#define ARGS_MAX   12
 #define PLACE_MAX  768
+#define GDB_COMMANDS                                                                     \
+    "-ex", "info sharedlibrary", "-ex", "set print frame-info location-and-address",     \
+        "-ex", "thread apply all bt"
 
 /* The output of the debugger for one PE. */
 struct stack {
@@ -63,16 +65,9 @@ static void stacks_start_more(struct stacks *s);
 
 /* ---- printing --------------------------------------------------------------------- */
 
-/* The next line of *text that belongs to a stack, or NULL. */
-static char *stacks_next_frame(char **text)
+static bool stacks_is_thread(const char *line)
 {
-    char *line;
-    while ((line = strsep(text, "\n")) != NULL) {
-        if (line[0] == '#' || strncmp(line, "Thread ", 7) == 0 ||
-            strncmp(line, "TID ", 4) == 0 || strncmp(line, "    ", 4) == 0)
-            return line;
-    }
-    return NULL;
+    return strncmp(line, "Thread ", 7) == 0 || strncmp(line, "TID ", 4) == 0;
 }
 
 /* Removes what differs between processes at the same position: addresses and thread
@@ -80,7 +75,7 @@ static char *stacks_next_frame(char **text)
 static void stacks_normalize(char *line)
 {
     char *to = line;
-    if (strncmp(line, "Thread ", 7) == 0 || strncmp(line, "TID ", 4) == 0) {
+    if (stacks_is_thread(line)) {
         line[strcspn(line, " ")] = '\0';
         return;
     }
@@ -105,7 +100,9 @@ static void stacks_tidy(struct stack *k)
     FILE *f = open_memstream(&out, &len);
     if (f == NULL)
         return;
-    while ((line = stacks_next_frame(&rest)) != NULL) {
+    while ((line = strsep(&rest, "\n")) != NULL) {
+        if (line[0] != '#' && !stacks_is_thread(line) && strncmp(line, "    ", 4) != 0)
+            continue;
         stacks_normalize(line);
         fprintf(f, "    %s\n", line);
     }
@@ -119,11 +116,9 @@ static void stacks_tidy(struct stack *k)
 /* The text of a PE in a kind of report; NULL: none. */
 static const char *stacks_text_of(const struct stack *k, enum daemon_line line)
 {
-    if (line == DAEMON_LINE_PLACE)
-        return k->place;
-    return k->target == 0 ? NULL
-           : k->len > 0   ? k->text
-                          : "    the debugger printed none in time";
+    if (line == DAEMON_LINE_PLACE || k->target == 0)
+        return line == DAEMON_LINE_PLACE ? k->place : NULL;
+    return k->len > 0 ? k->text : "    the debugger printed none in time";
 }
 
 /* Reports each text once, with all PEs that have it.  rank: space for all. */
@@ -177,7 +172,7 @@ static void stacks_end_run(struct run *r)
     r->all->busy--;
 }
 
-static void stacks_on_run_late(void *arg)
+static void stacks_on_run_end(void *arg)
 {
     struct run *r = arg;
     stacks_end_run(r);
@@ -201,8 +196,7 @@ static void stacks_on_run_output(void *arg, unsigned ready)
         k->text[k->len] = '\0';
         return;
     }
-    stacks_end_run(r);
-    stacks_start_more(r->all);
+    stacks_on_run_end(r);
 }
 
 static pid_t stacks_start_debugger(struct stacks *s, pid_t target, int out)
@@ -210,19 +204,8 @@ static pid_t stacks_start_debugger(struct stacks *s, pid_t target, int out)
     static char *const env_none[] = {NULL};
     char pid[PID_DIGITS];
     snprintf(pid, sizeof pid, "%d", (int)target);
-    const char *gdb[ARGS_MAX] = {"gdb",
-                                 "-nx",
-                                 "-batch",
-                                 "-p",
-                                 pid,
-                                 "-ex",
-                                 "info sharedlibrary",
-                                 "-ex",
-                                 "set print frame-info location-and-address",
-                                 "-ex",
-                                 "thread apply all bt",
-                                 NULL};
-    const char *eu[ARGS_MAX] = {"eu-stack", "-i", "-m", "-s", "-p", pid, NULL};
+    const char *gdb[] = {"gdb", "-nx", "-batch", "-p", pid, GDB_COMMANDS, NULL};
+    const char *eu[] = {"eu-stack", "-i", "-m", "-s", "-p", pid, NULL};
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     struct child_spec spec = {.path = s->path,
                               .argv = (char *const *)(uintptr_t)(s->gdb ? gdb : eu),
@@ -253,14 +236,16 @@ static void stacks_start_run(struct run *r, struct stack *k)
     }
     r->stack = k;
     r->watch = (struct loop_watch){.fd = p[0], .fn = stacks_on_run_output, .arg = r};
-    r->late = (struct loop_timer){.fn = stacks_on_run_late, .arg = r};
+    r->late = (struct loop_timer){.fn = stacks_on_run_end, .arg = r};
     loop_want(s->d->loop, &r->watch, LOOP_IN);
     loop_after(s->d->loop, &r->late, RUN_MS);
     s->busy++;
 }
 
-static void stacks_done(struct stacks *s)
+/* All debuggers have ended, or the time for all is over. */
+static void stacks_done(void *arg)
 {
+    struct stacks *s = arg;
     struct daemon *d = s->d;
     stacks_emit_all(s);
     stacks_free(d);
@@ -279,15 +264,6 @@ static void stacks_start_more(struct stacks *s)
         stacks_done(s);
 }
 
-static void stacks_on_all_late(void *arg)
-{
-    struct stacks *s = arg;
-    s->next = s->count;
-    for (int i = 0; i < RUNS_MAX; i++)
-        stacks_end_run(&s->run[i]);
-    stacks_done(s);
-}
-
 static struct stacks *stacks_make(struct daemon *d)
 {
     struct stacks *s = calloc(1, sizeof *s);
@@ -302,7 +278,7 @@ static struct stacks *stacks_make(struct daemon *d)
     }
     for (int i = 0; i < RUNS_MAX; i++)
         s->run[i].all = s;
-    s->late = (struct loop_timer){.fn = stacks_on_all_late, .arg = s};
+    s->late = (struct loop_timer){.fn = stacks_done, .arg = s};
     return s;
 }
 

@@ -16,7 +16,7 @@ tools_oshrun_liboshrun_a_SOURCES += \
 	tools/oshrun/front/front_sites.c \
 	tools/oshrun/front/options.c \
 	tools/oshrun/front/options.h \
-	tools/oshrun/front/options_env.c \
+	tools/oshrun/front/options.def \
 	tools/oshrun/front/out.c \
 	tools/oshrun/front/out.h \
 	tools/oshrun/front/profile_report.c \

@@ -65,8 +65,4 @@ enum options_result { OPTIONS_RUN, OPTIONS_DONE, OPTIONS_WRONG };
 enum options_result options_read(struct options *o, char **argv);
 void options_free(struct options *o);
 
-/* Part of options_read: reads the variables SHMEM_LAUNCH_* for options that are not on
- * the command line.  0, or -1 after an error message. */
-int options_read_env(struct options *o);
-
 #endif

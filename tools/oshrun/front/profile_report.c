@@ -43,11 +43,10 @@ static const char *profile_report_variable(const struct options *o)
 static void profile_report_name(char name[NAME_MAX_BYTES], const struct report *r,
                                 unsigned generation, const char *ending)
 {
-    char number[ENDING_MAX / 2] = "";
-
     if (generation > 1)
-        snprintf(number, sizeof number, ".%u", generation);
-    snprintf(name, NAME_MAX_BYTES, "%s%s%s", r->base, number, ending);
+        snprintf(name, NAME_MAX_BYTES, "%s.%u%s", r->base, generation, ending);
+    else
+        snprintf(name, NAME_MAX_BYTES, "%s%s", r->base, ending);
 }
 
 /* A relative path is relative to the working directory of the PEs. */
@@ -89,7 +88,7 @@ int report_prepare(struct report *r, const struct options *o)
     bool raw = profile_name_ends(value, PROFILE_SUFFIX);
     char name[NAME_MAX_BYTES];
 
-    *r = (struct report){.ending = ""};
+    *r = (struct report){.base = ""};
     unsetenv(PROFILE_BY_OSHRUN);
     if (value[0] == '\0')
         return 0;
@@ -97,17 +96,19 @@ int report_prepare(struct report *r, const struct options *o)
         error_report(VARIABLE ": the name is too long: %.100s", value);
         return -1;
     }
-    r->ending = profile_name_ends(value, ".txt") ? ".txt" : "";
-    r->text = !raw && !profile_name_ends(value, ".html");
-    r->html = !raw && r->ending[0] == '\0';
+    bool text = profile_name_ends(value, ".txt");
+    if (!raw && !profile_name_ends(value, ".html"))
+        r->ending[REPORT_TEXT] = text ? ".txt" : "";
+    if (!raw && !text)
+        r->ending[REPORT_HTML] = ".html";
     for (unsigned i = 1;; i++) { /* remove profiles of an earlier job */
         profile_report_name(name, r, i, PROFILE_SUFFIX);
         if (unlink(name) != 0)
             break;
     }
-    if ((r->text && profile_report_check_writable(r, r->ending) != 0) ||
-        (r->html && profile_report_check_writable(r, ".html") != 0))
-        return -1;
+    for (int i = 0; i < REPORTS; i++)
+        if (r->ending[i] != NULL && profile_report_check_writable(r, r->ending[i]) != 0)
+            return -1;
     return setenv(PROFILE_BY_OSHRUN, value, 1);
 }
 
@@ -138,21 +139,18 @@ static int profile_report_make_one(const struct report *r, unsigned generation,
                                    char *profile)
 {
     static char program[] = "oshprof", command[] = "report", option[] = "-o";
-    char text[NAME_MAX_BYTES], html[NAME_MAX_BYTES];
-    char *argv[8] = {program, command, profile};
+    char name[REPORTS][NAME_MAX_BYTES];
+    char *argv[4 + 2 * REPORTS] = {program, command, profile};
     int n = 3;
 
-    profile_report_name(text, r, generation, r->ending);
-    profile_report_name(html, r, generation, ".html");
-    if (r->text) {
+    for (int i = 0; i < REPORTS; i++) {
+        if (r->ending[i] == NULL)
+            continue;
+        profile_report_name(name[i], r, generation, r->ending[i]);
         argv[n++] = option;
-        argv[n++] = text;
+        argv[n++] = name[i];
     }
-    if (r->html) {
-        argv[n++] = option;
-        argv[n++] = html;
-    }
-    return r->text || r->html ? profile_report_run_oshprof(argv) : 0;
+    return n > 3 ? profile_report_run_oshprof(argv) : 0;
 }
 
 /* The job wrote no profile: removes the empty files that report_prepare made. */
@@ -160,12 +158,12 @@ static void profile_report_remove_reports(const struct report *r)
 {
     char name[NAME_MAX_BYTES];
 
-    profile_report_name(name, r, 1, r->ending);
-    if (r->text)
+    for (int i = 0; i < REPORTS; i++) {
+        if (r->ending[i] == NULL)
+            continue;
+        profile_report_name(name, r, 1, r->ending[i]);
         unlink(name);
-    profile_report_name(name, r, 1, ".html");
-    if (r->html)
-        unlink(name);
+    }
 }
 
 int report_make(const struct report *r, int status)

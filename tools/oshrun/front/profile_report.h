@@ -12,10 +12,11 @@
 
 #include <limits.h>
 
+enum { REPORT_TEXT, REPORT_HTML, REPORTS };
+
 struct report {
-    char base[PATH_MAX]; /* path without suffix; "" if there is no profile */
-    bool text, html;     /* which reports are wanted */
-    const char *ending;  /* suffix of the text report */
+    char base[PATH_MAX];         /* path without suffix; "" if there is no profile */
+    const char *ending[REPORTS]; /* suffix of the report; NULL: it is not wanted */
 };
 
 /* Call before the job starts.  0, or -1 after an error message. */

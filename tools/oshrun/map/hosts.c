@@ -15,7 +15,7 @@
 
 static int hosts_no_memory(char why[HOSTS_WHY])
 {
-    return names_refuse(why, "no memory for the names of the hosts");
+    return names_error(why, "no memory for the names of the hosts");
 }
 
 /* The hash cell of name, or the free cell for it. */
@@ -60,8 +60,8 @@ static int hosts_join(struct host *at, const struct host *more, char why[HOSTS_W
     uint32_t slots =
         (at->slots > 0 ? at->slots : 1) + (more->slots > 0 ? more->slots : 1);
     if (slots > HOSTS_SLOTS_MAX)
-        return names_refuse(why, "host '%.*s' has more than %d slots in all", NAMES_SHOWN,
-                            at->name, HOSTS_SLOTS_MAX);
+        return names_error(why, "host '%.*s' has more than %d slots in all", NAMES_SHOWN,
+                           at->name, HOSTS_SLOTS_MAX);
     at->slots = slots;
     at->max = at->max > 0 && more->max > 0 ? at->max + more->max : 0;
     return 0;
@@ -71,11 +71,11 @@ int hosts_add(struct hosts *h, const struct host *more, char why[HOSTS_WHY])
 {
     uint32_t at = hosts_find(h, more->name);
     if (h->named++ == HOSTS_NAMED_MAX)
-        return names_refuse(why, "hosts are named more than %d times", HOSTS_NAMED_MAX);
+        return names_error(why, "hosts are named more than %d times", HOSTS_NAMED_MAX);
     if (at != HOSTS_NONE)
         return hosts_join(&h->host[at], more, why);
     if (h->count == HOSTS_MAX)
-        return names_refuse(why, "there are more than %d hosts", HOSTS_MAX);
+        return names_error(why, "there are more than %d hosts", HOSTS_MAX);
     if (h->count == h->capacity && hosts_grow(h) != 0)
         return hosts_no_memory(why);
     struct host host = *more;
@@ -91,43 +91,30 @@ static int hosts_missing_name(const char *text, size_t at, char why[HOSTS_WHY])
 {
     char shown[NAMES_SHOWN];
     if (text[0] == '\0')
-        return names_refuse(why, "no host is named");
+        return names_error(why, "no host is named");
     if (at == 0)
-        return names_refuse(why, "a name is missing before '%s'",
-                            names_show(shown, text, strlen(text)));
+        return names_error(why, "a name is missing before '%s'",
+                           names_show(shown, text, strlen(text)));
     /* Show the end of a long text, where the error is. */
     size_t from = at < NAMES_SHOWN / 2 ? 0 : at - NAMES_SHOWN / 2;
-    return names_refuse(why, "a name is missing after '%s'",
-                        names_show(shown, text + from, at - from));
-}
-
-static int hosts_read_item(struct hosts *h, const char *text, size_t len,
-                           char why[HOSTS_WHY])
-{
-    struct host host = {0};
-    size_t name_len;
-    if (names_split(text, len, &name_len, &host, why) != 0)
-        return -1;
-    return names_expand(h, text, name_len, &host, why);
-}
-
-static int hosts_read_list(struct hosts *h, const char *text, char why[HOSTS_WHY])
-{
-    size_t len = strlen(text);
-    int rc = 0;
-    for (size_t at = 0; rc == 0 && at <= len; at++) {
-        size_t n = names_span(text + at, len - at, ",");
-        rc = n == 0 ? hosts_missing_name(text, at, why)
-                    : hosts_read_item(h, text + at, n, why);
-        at += n;
-    }
-    return rc;
+    return names_error(why, "a name is missing after '%s'",
+                       names_show(shown, text + from, at - from));
 }
 
 int hosts_from_list(struct hosts *h, const char *text, char why[HOSTS_WHY])
 {
+    size_t len = strlen(text);
+    int rc = 0;
     *h = (struct hosts){0};
-    int rc = hosts_read_list(h, text, why);
+    for (size_t at = 0; rc == 0 && at <= len; at++) {
+        struct host host = {0};
+        size_t n = names_span(text + at, len - at, ","), name_len;
+        if (n == 0)
+            rc = hosts_missing_name(text, at, why);
+        else if ((rc = names_split(text + at, n, &name_len, &host, why)) == 0)
+            rc = names_expand(h, text + at, name_len, &host, why);
+        at += n;
+    }
     if (rc != 0)
         hosts_free(h);
     return rc;

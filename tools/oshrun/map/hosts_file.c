@@ -12,23 +12,19 @@
 static int hosts_file_read_setting(const char *word, struct host *host,
                                    char why[HOSTS_WHY])
 {
-    static const char *const max_names[] = {"max-slots", "max_slots"};
     char shown[NAMES_SHOWN];
-    size_t name = strcspn(word, "=");
-    uint32_t *to = NULL;
-    if (strncmp(word, "slots", name) == 0 && strlen("slots") == name)
-        to = &host->slots;
-    for (size_t i = 0; i < sizeof max_names / sizeof *max_names; i++)
-        if (strncmp(word, max_names[i], name) == 0 && strlen(max_names[i]) == name)
-            to = &host->max;
-    if (to == NULL || word[name] == '\0')
-        return names_refuse(why, "'%s': expected slots=NUMBER or max-slots=NUMBER",
-                            names_show(shown, word, strlen(word)));
+    const char *value = strchr(word, '=');
+    size_t name = strcspn(word, "="), len = strlen(word);
+    bool slots = name == strlen("slots") && strncmp(word, "slots", name) == 0;
+    bool max = name == strlen("max-slots") && (strncmp(word, "max-slots", name) == 0 ||
+                                               strncmp(word, "max_slots", name) == 0);
+    uint32_t *to = slots ? &host->slots : &host->max;
+    names_show(shown, word, len);
+    if ((!slots && !max) || value == NULL)
+        return names_error(why, "'%s': expected slots=NUMBER or max-slots=NUMBER", shown);
     if (*to != 0)
-        return names_refuse(why, "'%s': the line sets it twice",
-                            names_show(shown, word, strlen(word)));
-    return names_slots(to, word + name + 1, strlen(word + name + 1), word, strlen(word),
-                       why);
+        return names_error(why, "'%s': the line sets it twice", shown);
+    return names_slots(to, value + 1, strlen(value + 1), word, len, why);
 }
 
 static int hosts_file_read_settings(struct lines *l, struct host *host,
@@ -39,10 +35,10 @@ static int hosts_file_read_settings(struct lines *l, struct host *host,
         if (hosts_file_read_setting(word, host, why) != 0)
             return -1;
     if (host->max > 0 && host->slots == 0)
-        return names_refuse(why, "max-slots needs slots too");
+        return names_error(why, "max-slots needs slots too");
     if (host->max > 0 && host->max < host->slots)
-        return names_refuse(why, "max-slots=%u is less than the %u slots", host->max,
-                            host->slots);
+        return names_error(why, "max-slots=%u is less than the %u slots", host->max,
+                           host->slots);
     return 0;
 }
 
@@ -63,10 +59,10 @@ static int hosts_file_read_file(struct hosts *h, struct lines *l, char why[HOSTS
     int rc;
     while ((rc = lines_next(l, why)) > 0) {
         if (hosts_file_read_host(h, l, reason) != 0)
-            return lines_refuse(l, why, "%s", reason);
+            return lines_error(l, why, "%s", reason);
     }
     if (rc == 0 && h->count == 0)
-        return names_refuse(why, "hostfile %.*s names no host", NAMES_SHOWN, l->path);
+        return names_error(why, "hostfile %.*s names no host", NAMES_SHOWN, l->path);
     return rc;
 }
 

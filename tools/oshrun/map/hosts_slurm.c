@@ -36,8 +36,8 @@ static int hosts_slurm_read_slots(struct hosts *h, const char *text, char why[HO
         size_t n = strcspn(text + at, ",");
         uint32_t slots, times;
         if (hosts_slurm_read_group(text + at, n, &slots, &times) != 0)
-            return names_refuse(why, "'%s' is not a list of numbers such as 2(x3),1",
-                                names_show(shown, text, len));
+            return names_error(why, "'%s' is not a list of numbers such as 2(x3),1",
+                               names_show(shown, text, len));
         for (; times > 0 && filled < h->count; times--)
             h->host[filled++].slots = slots;
         if (times > 0)
@@ -46,8 +46,8 @@ static int hosts_slurm_read_slots(struct hosts *h, const char *text, char why[HO
     }
     if (filled == h->count)
         return 0;
-    return names_refuse(why, "'%s' does not match the %u hosts of the allocation",
-                        names_show(shown, text, len), h->count);
+    return names_error(why, "'%s' does not match the %u hosts of the allocation",
+                       names_show(shown, text, len), h->count);
 }
 
 static int hosts_slurm_read_names(struct hosts *h, const char *text, char why[HOSTS_WHY])
@@ -59,8 +59,8 @@ static int hosts_slurm_read_names(struct hosts *h, const char *text, char why[HO
     for (size_t at = 0; rc == 0 && at <= len; at++) {
         size_t n = names_span(text + at, len - at, ",");
         if (n == 0)
-            return names_refuse(why, "a name is missing in '%s'",
-                                names_show(shown, text, len));
+            return names_error(why, "a name is missing in '%s'",
+                               names_show(shown, text, len));
         rc = names_expand(h, text + at, n, &like, why);
         at += n;
     }

@@ -11,7 +11,7 @@
 
 #define SPACES " \t\r\v\f"
 
-int lines_refuse(const struct lines *l, char why[HOSTS_WHY], const char *format, ...)
+int lines_error(const struct lines *l, char why[HOSTS_WHY], const char *format, ...)
 {
     char shown[NAMES_SHOWN], rest[HOSTS_WHY];
     va_list ap;
@@ -19,15 +19,15 @@ int lines_refuse(const struct lines *l, char why[HOSTS_WHY], const char *format,
     vsnprintf(rest, sizeof rest, format, ap);
     va_end(ap);
     names_show(shown, l->path, strlen(l->path));
-    return names_refuse(why, "%s %s, line %u: %.*s", l->kind, shown, l->number,
-                        HOSTS_WHY - NAMES_SHOWN, rest);
+    return names_error(why, "%s %s, line %u: %.*s", l->kind, shown, l->number,
+                       HOSTS_WHY - NAMES_SHOWN, rest);
 }
 
 static int lines_unreadable(const struct lines *l, char why[HOSTS_WHY])
 {
     char shown[NAMES_SHOWN];
     names_show(shown, l->path, strlen(l->path));
-    return names_refuse(why, "%s %s cannot be read: %s", l->kind, shown, strerror(errno));
+    return names_error(why, "%s %s cannot be read: %s", l->kind, shown, strerror(errno));
 }
 
 int lines_open(struct lines *l, const char *kind, const char *path, char why[HOSTS_WHY])
@@ -53,10 +53,10 @@ static int lines_read_line(struct lines *l, char why[HOSTS_WHY])
     l->number++;
     while ((c = getc(l->f)) != EOF && c != '\n') {
         if (c == '\0')
-            return lines_refuse(l, why, "a zero byte; this is not a text file");
+            return lines_error(l, why, "a zero byte; this is not a text file");
         if (n == sizeof l->text - 1)
-            return lines_refuse(l, why, "the line is longer than %zu bytes",
-                                sizeof l->text - 1);
+            return lines_error(l, why, "the line is longer than %zu bytes",
+                               sizeof l->text - 1);
         l->text[n++] = (char)c;
     }
     if (ferror(l->f))
@@ -79,11 +79,5 @@ int lines_next(struct lines *l, char why[HOSTS_WHY])
 
 char *lines_word(struct lines *l)
 {
-    char *word = l->rest + strspn(l->rest, SPACES);
-    if (*word == '\0')
-        return NULL;
-    l->rest = word + strcspn(word, SPACES);
-    if (*l->rest != '\0')
-        *l->rest++ = '\0';
-    return word;
+    return strtok_r(NULL, SPACES, &l->rest);
 }

@@ -36,7 +36,7 @@ char *lines_word(struct lines *l);
 
 /* Writes "hostfile hosts.txt, line 3: ..." to why and returns -1. */
 __attribute__((format(printf, 3, 4))) int
-lines_refuse(const struct lines *l, char why[HOSTS_WHY], const char *format, ...);
+lines_error(const struct lines *l, char why[HOSTS_WHY], const char *format, ...);
 void lines_close(struct lines *l);
 
 #endif

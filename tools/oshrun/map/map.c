@@ -20,28 +20,28 @@
 #define NO_LIMIT UINT32_MAX
 
 /* A host while PEs are placed on it. */
-struct spot {
+struct target {
     uint32_t host;
     uint32_t cap; /* PEs in one round over all hosts; NO_LIMIT: any */
     uint32_t in_round;
-    uint32_t left; /* PEs that may still be placed on it */
+    uint32_t remaining; /* PEs that may still be placed on it */
 };
 
-struct placing {
+struct mapping {
     const struct hosts *h;
     const struct map_order *order;
     uint32_t npes;
     uint32_t placed;
-    uint32_t *host_of; /* by rank */
-    struct spot *spot; /* hosts below their limit */
-    uint32_t spots;
-    uint32_t *turn; /* indices in spot[] of hosts not full in this round */
+    uint32_t *host_of;     /* by rank */
+    struct target *target; /* hosts below their limit */
+    uint32_t ntargets;
+    uint32_t *turn; /* indices in target[] of hosts not full in this round */
     char *why;
 };
 
 static int map_no_memory(char why[HOSTS_WHY])
 {
-    return names_refuse(why, "no memory for the map of the PEs");
+    return names_error(why, "no memory for the map of the PEs");
 }
 
 /* ---- number of PEs ---------------------------------------------------------------- */
@@ -62,19 +62,19 @@ static int map_check_per_node(const struct hosts *h, const struct map_order *o,
     if (*npes == 0)
         *npes = sum;
     if (o->by == MAP_BY_PPR && *npes != sum)
-        return names_refuse(why, "%s gives %llu PEs on %u nodes, but -n asks for %llu",
-                            map_per_node_text(o, text), (unsigned long long)sum, h->count,
-                            (unsigned long long)*npes);
+        return names_error(why, "%s gives %llu PEs on %u nodes, but -n asks for %llu",
+                           map_per_node_text(o, text), (unsigned long long)sum, h->count,
+                           (unsigned long long)*npes);
     if (*npes > sum)
-        return names_refuse(why,
-                            "%s gives at most %llu PEs on %u nodes, but -n asks for %llu",
-                            map_per_node_text(o, text), (unsigned long long)sum, h->count,
-                            (unsigned long long)*npes);
+        return names_error(why,
+                           "%s gives at most %llu PEs on %u nodes, but -n asks for %llu",
+                           map_per_node_text(o, text), (unsigned long long)sum, h->count,
+                           (unsigned long long)*npes);
     for (uint32_t i = 0; i < h->count; i++)
         if (h->host[i].max > 0 && h->host[i].max < o->per_node)
-            return names_refuse(why, "host '%.*s' takes %u PEs at most, but %s was asked",
-                                NAMES_SHOWN, h->host[i].name, h->host[i].max,
-                                map_per_node_text(o, text));
+            return names_error(why, "host '%.*s' takes %u PEs at most, but %s was asked",
+                               NAMES_SHOWN, h->host[i].name, h->host[i].max,
+                               map_per_node_text(o, text));
     return 0;
 }
 
@@ -83,15 +83,15 @@ static int map_count_pes(const struct hosts *h, const struct map_order *o, uint3
 {
     uint64_t npes = o->npes;
     if (h->count == 0)
-        return names_refuse(why, "there are no hosts");
+        return names_error(why, "there are no hosts");
     if (o->per_node > 0 && map_check_per_node(h, o, &npes, why) != 0)
         return -1;
     for (uint32_t i = 0; o->npes == 0 && o->per_node == 0 && i < h->count; i++)
         npes += h->host[i].slots > 0 ? h->host[i].slots : 1;
     if (npes > MAP_NPES_MAX)
-        return names_refuse(why,
-                            "the hosts take %llu PEs, but a job has %d at most; use -n",
-                            (unsigned long long)npes, MAP_NPES_MAX);
+        return names_error(why,
+                           "the hosts take %llu PEs, but a job has %d at most; use -n",
+                           (unsigned long long)npes, MAP_NPES_MAX);
     *out = (uint32_t)npes;
     return 0;
 }
@@ -100,7 +100,7 @@ static int map_count_pes(const struct hosts *h, const struct map_order *o, uint3
 
 /* PEs of hosts without slots: they share the PEs that exceed the given slots.  Each gets
  * *share, the first *more of them one more. */
-static void map_find_share(const struct placing *p, uint32_t *share, uint32_t *more)
+static void map_find_share(const struct mapping *p, uint32_t *share, uint32_t *more)
 {
     uint64_t slots = 0;
     uint32_t open = 0;
@@ -113,14 +113,14 @@ static void map_find_share(const struct placing *p, uint32_t *share, uint32_t *m
     *more = open > 0 ? rest % open : 0;
 }
 
-static void map_make_spots(struct placing *p)
+static void map_make_targets(struct mapping *p)
 {
     uint32_t share, more;
     map_find_share(p, &share, &more);
     for (uint32_t i = 0; i < p->h->count; i++) {
         const struct host *host = &p->h->host[i];
-        struct spot s = {.host = i, .cap = host->slots};
-        s.left = host->max > 0 ? host->max : NO_LIMIT;
+        struct target s = {.host = i, .cap = host->slots};
+        s.remaining = host->max > 0 ? host->max : NO_LIMIT;
         if (p->order->per_node > 0)
             s.cap = p->order->per_node;
         else if (host->slots == 0 && p->order->by == MAP_BY_NODE)
@@ -130,42 +130,29 @@ static void map_make_spots(struct placing *p)
             more -= more > 0;
         }
         if (s.cap > 0)
-            p->spot[p->spots++] = s;
+            p->target[p->ntargets++] = s;
     }
 }
 
-static void map_place_one(struct placing *p, struct spot *s)
+/* Until all hosts are full: places one PE on each host in turn, or fills each in turn. */
+static void map_place_round(struct mapping *p)
 {
-    p->host_of[p->placed++] = s->host;
-    s->in_round++;
-    s->left--;
-}
-
-static bool map_is_full(const struct spot *s)
-{
-    return s->in_round == s->cap || s->left == 0;
-}
-
-/* Fills each host in turn. */
-static void map_fill_round(struct placing *p)
-{
-    for (uint32_t i = 0; i < p->spots; i++)
-        while (p->placed < p->npes && !map_is_full(&p->spot[i]))
-            map_place_one(p, &p->spot[i]);
-}
-
-/* Places one PE on each host in turn, until all are full. */
-static void map_deal_round(struct placing *p)
-{
-    uint32_t turns = p->spots;
+    bool fill = p->order->by != MAP_BY_NODE;
+    uint32_t turns = p->ntargets;
     for (uint32_t i = 0; i < turns; i++)
         p->turn[i] = i;
     while (turns > 0 && p->placed < p->npes) {
         uint32_t still = 0;
         for (uint32_t i = 0; i < turns && p->placed < p->npes; i++) {
-            struct spot *s = &p->spot[p->turn[i]];
-            map_place_one(p, s);
-            if (!map_is_full(s))
+            struct target *s = &p->target[p->turn[i]];
+            bool full;
+            do {
+                p->host_of[p->placed++] = s->host;
+                s->in_round++;
+                s->remaining--;
+                full = s->in_round == s->cap || s->remaining == 0;
+            } while (fill && !full && p->placed < p->npes);
+            if (!full)
                 p->turn[still++] = p->turn[i];
         }
         turns = still;
@@ -173,48 +160,39 @@ static void map_deal_round(struct placing *p)
 }
 
 /* Starts a new round without the hosts that have reached their limit. */
-static void map_next_round(struct placing *p)
+static void map_next_round(struct mapping *p)
 {
     uint32_t still = 0;
-    for (uint32_t i = 0; i < p->spots; i++) {
-        p->spot[i].in_round = 0;
-        if (p->spot[i].left > 0)
-            p->spot[still++] = p->spot[i];
+    for (uint32_t i = 0; i < p->ntargets; i++) {
+        p->target[i].in_round = 0;
+        if (p->target[i].remaining > 0)
+            p->target[still++] = p->target[i];
     }
-    p->spots = still;
+    p->ntargets = still;
 }
 
-static int map_place_all(struct placing *p)
+static int map_place(struct mapping *p)
 {
-    map_make_spots(p);
-    while (p->placed < p->npes && p->spots > 0) {
-        if (p->order->by == MAP_BY_NODE)
-            map_deal_round(p);
-        else
-            map_fill_round(p);
-        map_next_round(p);
-    }
-    if (p->placed == p->npes)
-        return 0;
-    return names_refuse(p->why,
-                        "the hosts take %u PEs at most (max-slots), but -n asks "
-                        "for %u",
-                        p->placed, p->npes);
-}
-
-static int map_place(struct placing *p)
-{
-    int rc = -1;
-    p->spot = calloc(p->h->count, sizeof *p->spot);
+    p->target = calloc(p->h->count, sizeof *p->target);
     p->turn = calloc(p->h->count, sizeof *p->turn);
     p->host_of = calloc(p->npes, sizeof *p->host_of);
-    if (p->spot != NULL && p->turn != NULL && p->host_of != NULL)
-        rc = map_place_all(p);
-    else
-        map_no_memory(p->why);
-    free(p->spot);
+    bool memory = p->target != NULL && p->turn != NULL && p->host_of != NULL;
+    if (memory)
+        map_make_targets(p);
+    while (memory && p->placed < p->npes && p->ntargets > 0) {
+        map_place_round(p);
+        map_next_round(p);
+    }
+    free(p->target);
     free(p->turn);
-    return rc;
+    if (!memory)
+        return map_no_memory(p->why);
+    if (p->placed == p->npes)
+        return 0;
+    return names_error(p->why,
+                       "the hosts take %u PEs at most (max-slots), but -n asks "
+                       "for %u",
+                       p->placed, p->npes);
 }
 
 /* ---- the nodes -------------------------------------------------------------------- */
@@ -223,15 +201,15 @@ static int map_make_node(struct job_node *node, const struct host *host, uint32_
                          char why[HOSTS_WHY])
 {
     if (host->max > 0 && npes > host->max)
-        return names_refuse(why, "host '%.*s' takes %u PEs at most (max-slots), not %u",
-                            NAMES_SHOWN, host->name, host->max, npes);
+        return names_error(why, "host '%.*s' takes %u PEs at most (max-slots), not %u",
+                           NAMES_SHOWN, host->name, host->max, npes);
     *node = (struct job_node){.name = host->name};
     node->rank = calloc(npes, sizeof *node->rank);
     return node->rank != NULL ? 0 : map_no_memory(why);
 }
 
 /* node_of[host] becomes the host's index in job->node[]. */
-static int map_make_nodes(struct job *job, const struct hosts *h, const uint32_t *host_of,
+static int map_fill_nodes(struct job *job, const struct hosts *h, const uint32_t *host_of,
                           uint32_t *node_of, char why[HOSTS_WHY])
 {
     for (uint32_t i = 0; i < job->npes; i++)
@@ -254,11 +232,11 @@ static int map_make_nodes(struct job *job, const struct hosts *h, const uint32_t
     return 0;
 }
 
-static int map_build(struct job *job, const struct hosts *h, const uint32_t *host_of,
-                     char why[HOSTS_WHY])
+static int map_make_nodes(struct job *job, const struct hosts *h, const uint32_t *host_of,
+                          char why[HOSTS_WHY])
 {
     uint32_t *node_of = calloc(h->count, sizeof *node_of);
-    int rc = node_of != NULL ? map_make_nodes(job, h, host_of, node_of, why)
+    int rc = node_of != NULL ? map_fill_nodes(job, h, host_of, node_of, why)
                              : map_no_memory(why);
     free(node_of);
     return rc;
@@ -269,22 +247,20 @@ static int map_build(struct job *job, const struct hosts *h, const uint32_t *hos
 static int map_find_host(struct hosts *h, bool add, const struct rank_entry *e,
                          const char *path, uint32_t *host, char why[HOSTS_WHY])
 {
-    const struct host like = {.name = e->host};
     char shown[NAMES_SHOWN];
     *host = hosts_find(h, e->host);
-    if (*host == HOSTS_NONE && add && hosts_add(h, &like, why) != 0)
-        return -1;
-    if (*host == HOSTS_NONE && add)
-        *host = h->count - 1;
     if (*host != HOSTS_NONE)
         return 0;
-    return names_refuse(
-        why, "rank file %s, line %u: '%.*s' is not one of the job's hosts",
-        names_show(shown, path, strlen(path)), e->line, NAMES_SHOWN, e->host);
+    *host = h->count;
+    if (add)
+        return hosts_add(h, &(struct host){.name = e->host}, why);
+    return names_error(why, "rank file %s, line %u: '%.*s' is not one of the job's hosts",
+                       names_show(shown, path, strlen(path)), e->line, NAMES_SHOWN,
+                       e->host);
 }
 
 /* Moves the lists of processors to their nodes. */
-static int map_take_cpus(struct job_node *node, struct rank_file *r)
+static int map_move_cpus(struct job_node *node, struct rank_file *r)
 {
     for (uint32_t i = 0; i < node->npes; i++) {
         struct rank_entry *e = &r->entry[node->rank[i]];
@@ -313,9 +289,9 @@ static int map_by_file(struct job *job, struct hosts *h, const struct map_order 
     for (uint32_t i = 0; rc == 0 && i < r.npes; i++)
         rc = map_find_host(h, add, &r.entry[i], order->rank_file, &host_of[i], why);
     if (rc == 0)
-        rc = map_build(job, h, host_of, why);
+        rc = map_make_nodes(job, h, host_of, why);
     for (uint32_t i = 0; rc == 0 && i < job->nnodes; i++)
-        if (map_take_cpus(&job->node[i], &r) != 0)
+        if (map_move_cpus(&job->node[i], &r) != 0)
             rc = map_no_memory(why);
     free(host_of);
     rank_file_free(&r);
@@ -325,7 +301,7 @@ static int map_by_file(struct job *job, struct hosts *h, const struct map_order 
 int map_make(struct job *job, struct hosts *h, const struct map_order *order,
              char why[HOSTS_WHY])
 {
-    struct placing p = {.h = h, .order = order, .why = why};
+    struct mapping p = {.h = h, .order = order, .why = why};
     job->nnodes = 0;
     job->node = NULL;
     if (order->rank_file != NULL)
@@ -335,7 +311,7 @@ int map_make(struct job *job, struct hosts *h, const struct map_order *order,
     job->npes = p.npes;
     int rc = map_place(&p);
     if (rc == 0)
-        rc = map_build(job, h, p.host_of, why);
+        rc = map_make_nodes(job, h, p.host_of, why);
     free(p.host_of);
     return rc;
 }

@@ -18,7 +18,7 @@
 #define PRINTABLE     0x20 /* the first of them */
 #define DELETE        0x7f
 
-int names_refuse(char why[HOSTS_WHY], const char *format, ...)
+int names_error(char why[HOSTS_WHY], const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);
@@ -52,12 +52,12 @@ int names_slots(uint32_t *slots, const char *text, size_t len, const char *whole
     names_show(shown, whole, whole_len);
     uint64_t number;
     if (!names_parse_number(text, len, &number) || number > HOSTS_SLOTS_MAX)
-        return names_refuse(why, "'%s': expected a number of slots from 1 to %d", shown,
-                            HOSTS_SLOTS_MAX);
+        return names_error(why, "'%s': expected a number of slots from 1 to %d", shown,
+                           HOSTS_SLOTS_MAX);
     *slots = (uint32_t)number;
     if (number == 0)
-        return names_refuse(
-            why, "'%s': a host with zero slots runs nothing; leave it out", shown);
+        return names_error(why, "'%s': a host with zero slots runs nothing; leave it out",
+                           shown);
     return 0;
 }
 
@@ -76,7 +76,7 @@ size_t names_span(const char *text, size_t len, const char *stops)
 /* ---- one name with brackets ------------------------------------------------------- */
 
 /* State of the expansion of a name. */
-struct making {
+struct expansion {
     struct hosts *h;
     const struct host *like;
     char *why;
@@ -85,51 +85,51 @@ struct making {
     size_t len;
 };
 
-__attribute__((format(printf, 2, 3))) static int names_reject(struct making *m,
-                                                              const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int names_error_in(struct expansion *m,
+                                                                const char *format, ...)
 {
     char shown[NAMES_SHOWN], rest[HOSTS_WHY];
     va_list ap;
     va_start(ap, format);
     vsnprintf(rest, sizeof rest, format, ap);
     va_end(ap);
-    return names_refuse(m->why, "'%s': %.*s", names_show(shown, m->text, m->len),
-                        HOSTS_WHY - NAMES_SHOWN, rest);
+    return names_error(m->why, "'%s': %.*s", names_show(shown, m->text, m->len),
+                       HOSTS_WHY - NAMES_SHOWN, rest);
 }
 
-static int names_put(struct making *m, size_t at, const char *text, size_t len)
+static int names_put(struct expansion *m, size_t at, const char *text, size_t len)
 {
     if (at + len >= sizeof m->name)
-        return names_reject(m, "the name is longer than %zu characters",
-                            sizeof m->name - 1);
+        return names_error_in(m, "the name is longer than %zu characters",
+                              sizeof m->name - 1);
     memcpy(m->name + at, text, len);
     return 0;
 }
 
 /* Adds the complete name m->name[0, at). */
-static int names_add(struct making *m, size_t at)
+static int names_add(struct expansion *m, size_t at)
 {
     struct host host = *m->like;
     m->name[at] = '\0';
     char *host_part = strchr(m->name, '@');
     host_part = host_part != NULL ? host_part + 1 : m->name;
     if (*host_part == '\0' || m->name[0] == '@')
-        return names_reject(m, "a part of the name is missing");
+        return names_error_in(m, "a part of the name is missing");
     if (strchr(host_part, '@') != NULL)
-        return names_reject(m, "the name has two '@'");
-    if (m->name[0] == '-' || *host_part == '-') /* the agent would take it as an option */
-        return names_reject(m, "a name cannot begin with '-'");
+        return names_error_in(m, "the name has two '@'");
+    if (m->name[0] == '-' || *host_part == '-') /* an option of the agent */
+        return names_error_in(m, "a name cannot begin with '-'");
     host.name = m->name;
     return hosts_add(m->h, &host, m->why);
 }
 
-static int names_expand_at(struct making *m, size_t at, const char *text,
+static int names_expand_at(struct expansion *m, size_t at, const char *text,
                            const char *end);
 
 /* Expands lo to hi with as many digits as lo has ("08-10"), each followed by the text
  * after the bracket. */
-static int names_expand_range(struct making *m, size_t at, const char *range, size_t len,
-                              const char *after, const char *end)
+static int names_expand_range(struct expansion *m, size_t at, const char *range,
+                              size_t len, const char *after, const char *end)
 {
     char number[NUMBER_DIGITS + 2], shown[NAMES_SHOWN];
     const char *dash = memchr(range, '-', len);
@@ -141,8 +141,8 @@ static int names_expand_range(struct making *m, size_t at, const char *range, si
     else
         hi = lo;
     if (!good)
-        return names_reject(m, "'%s' is not a range of numbers such as 0-3",
-                            names_show(shown, range, len));
+        return names_error_in(m, "'%s' is not a range of numbers such as 0-3",
+                              names_show(shown, range, len));
     int rc = 0;
     for (uint64_t v = lo; rc == 0 && v <= hi; v++) {
         int n = snprintf(number, sizeof number, "%0*u", (int)lo_len, (unsigned)v);
@@ -154,8 +154,8 @@ static int names_expand_range(struct making *m, size_t at, const char *range, si
 }
 
 /* [fe80::1%eth0]: stored without brackets. */
-static int names_expand_address(struct making *m, size_t at, const char *text, size_t len,
-                                bool alone)
+static int names_expand_address(struct expansion *m, size_t at, const char *text,
+                                size_t len, bool alone)
 {
     char address[NAMES_BYTES];
     struct in6_addr parsed;
@@ -167,19 +167,19 @@ static int names_expand_address(struct making *m, size_t at, const char *text, s
     }
     if (!alone || n >= sizeof address || inet_pton(AF_INET6, address, &parsed) != 1 ||
         (zone != NULL && (n + 1 == len || strspn(zone + 1, ZONE_CHARS) < len - n - 1)))
-        return names_reject(m, "this is not an IPv6 address such as [fe80::1]");
+        return names_error_in(m, "this is not an IPv6 address such as [fe80::1]");
     if (names_put(m, at, text, len) != 0)
         return -1;
     return names_add(m, at + len);
 }
 
-static int names_expand_bracket(struct making *m, size_t at, const char *text,
+static int names_expand_bracket(struct expansion *m, size_t at, const char *text,
                                 const char *end)
 {
     const char *inner = text + 1;
     const char *close = memchr(inner, ']', (size_t)(end - inner));
     if (close == NULL)
-        return names_reject(m, "the bracket is not closed");
+        return names_error_in(m, "the bracket is not closed");
     if (memchr(inner, ':', (size_t)(close - inner)) != NULL)
         return names_expand_address(m, at, inner, (size_t)(close - inner),
                                     close + 1 == end &&
@@ -194,7 +194,8 @@ static int names_expand_bracket(struct making *m, size_t at, const char *text,
     return rc;
 }
 
-static int names_expand_at(struct making *m, size_t at, const char *text, const char *end)
+static int names_expand_at(struct expansion *m, size_t at, const char *text,
+                           const char *end)
 {
     size_t n = 0, len = (size_t)(end - text);
     while (n < len && text[n] != '\0' && strchr(NAME_CHARS, text[n]) != NULL)
@@ -207,14 +208,14 @@ static int names_expand_at(struct making *m, size_t at, const char *text, const 
     if (c == '[')
         return names_expand_bracket(m, at + n, text + n, end);
     if (c < PRINTABLE || c >= DELETE)
-        return names_reject(m, "the byte 0x%02x cannot stand in the name of a host", c);
-    return names_reject(m, "the character '%c' cannot stand in the name of a host", c);
+        return names_error_in(m, "the byte 0x%02x cannot stand in the name of a host", c);
+    return names_error_in(m, "the character '%c' cannot stand in the name of a host", c);
 }
 
 int names_expand(struct hosts *h, const char *text, size_t len, const struct host *like,
                  char why[HOSTS_WHY])
 {
-    struct making m = {.h = h, .like = like, .why = why, .text = text, .len = len};
+    struct expansion m = {.h = h, .like = like, .why = why, .text = text, .len = len};
     return names_expand_at(&m, 0, text, text + len);
 }
 
@@ -229,10 +230,10 @@ int names_split(const char *text, size_t len, size_t *name_len, struct host *hos
     const char *slots = text + colon + 1;
     size_t slots_len = len - colon - 1;
     if (memchr(slots, ':', slots_len) != NULL)
-        return names_refuse(why, "'%s': write an IPv6 address in brackets, as [fe80::1]",
-                            names_show(shown, text, len));
+        return names_error(why, "'%s': write an IPv6 address in brackets, as [fe80::1]",
+                           names_show(shown, text, len));
     if (colon == 0)
-        return names_refuse(why, "'%s': a name is missing before ':'",
-                            names_show(shown, text, len));
+        return names_error(why, "'%s': a name is missing before ':'",
+                           names_show(shown, text, len));
     return names_slots(&host->slots, slots, slots_len, text, len, why);
 }

@@ -18,8 +18,8 @@
 #define NAMES_SHOWN 64  /* bytes of user text in an error message */
 
 /* Writes the error message to why and returns -1. */
-__attribute__((format(printf, 2, 3))) int names_refuse(char why[HOSTS_WHY],
-                                                       const char *format, ...);
+__attribute__((format(printf, 2, 3))) int names_error(char why[HOSTS_WHY],
+                                                      const char *format, ...);
 
 /* A printable copy of the beginning of any text, for error messages. */
 const char *names_show(char shown[NAMES_SHOWN], const char *text, size_t len);

@@ -42,18 +42,14 @@ static int plan_virtual_hosts(struct hosts *h, uint32_t count)
     return 0;
 }
 
-/* True in a step with several tasks, which uses the hosts already. */
-static bool plan_in_multitask_step(void)
-{
-    const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
-    uint32_t n;
-    return tasks != NULL && number_parse_u32(tasks, 1, UINT32_MAX, &n) && n > 1;
-}
-
+/* False in a step with several tasks, which uses the hosts already. */
 static bool plan_in_allocation(void)
 {
     const char *nodes = getenv("SLURM_JOB_NODELIST");
-    return nodes != NULL && nodes[0] != '\0' && !plan_in_multitask_step();
+    const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
+    uint32_t n;
+    bool multitask = tasks != NULL && number_parse_u32(tasks, 1, UINT32_MAX, &n) && n > 1;
+    return nodes != NULL && nodes[0] != '\0' && !multitask;
 }
 
 /* In a step of one task, SLURM_TASKS_PER_NODE may describe the step and not the

@@ -11,10 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KIND           "rank file"
-#define SLOT           "slot="
-#define NUMBER_DIGITS  5
-#define FIRST_CAPACITY 16
+#define KIND          "rank file"
+#define SLOT          "slot="
+#define NUMBER_DIGITS 5
 
 /* Reads leading digits and advances *text.  0, or -1. */
 static int rank_file_read_number(const char **text, uint32_t *out)
@@ -46,7 +45,7 @@ static bool rank_file_is_cpu_list(const char *text)
 
 static int rank_file_bad_line(const struct lines *l, char why[HOSTS_WHY])
 {
-    return lines_refuse(l, why, "expected 'rank N=HOST' or 'rank N=HOST slot=0-3,8'");
+    return lines_error(l, why, "expected 'rank N=HOST' or 'rank N=HOST slot=0-3,8'");
 }
 
 /* The single host that text names; NULL with an error message in why. */
@@ -63,28 +62,11 @@ static char *rank_file_read_name(const char *text, char why[HOSTS_WHY])
         name = h.host[0].name;
         h.count = 0;
     } else {
-        names_refuse(why, "'%s' names several hosts",
-                     names_show(shown, text, strlen(text)));
+        names_error(why, "'%s' names several hosts",
+                    names_show(shown, text, strlen(text)));
     }
     hosts_free(&h);
     return name;
-}
-
-/* Reserves an entry for this rank. */
-static int rank_file_grow(struct rank_file *r, uint32_t rank)
-{
-    uint32_t capacity = r->capacity > 0 ? r->capacity : FIRST_CAPACITY;
-    while (capacity <= rank)
-        capacity *= 2;
-    if (capacity == r->capacity)
-        return 0;
-    struct rank_entry *entry = realloc(r->entry, capacity * sizeof *entry);
-    if (entry == NULL)
-        return -1;
-    memset(entry + r->capacity, 0, (capacity - r->capacity) * sizeof *entry);
-    r->entry = entry;
-    r->capacity = capacity;
-    return 0;
 }
 
 /* Reads "3=host" into the entry of rank 3; NULL after an error, which is in why. */
@@ -97,11 +79,9 @@ static struct rank_entry *rank_file_read_host(struct rank_file *r, struct lines 
     if (rank_file_read_number(&text, &rank) != 0 || *text != '=')
         rank_file_bad_line(l, why);
     else if (rank >= MAP_NPES_MAX)
-        lines_refuse(l, why, "rank %u is over %d", rank, MAP_NPES_MAX - 1);
-    else if (rank_file_grow(r, rank) != 0)
-        lines_refuse(l, why, "no memory");
+        lines_error(l, why, "rank %u is over %d", rank, MAP_NPES_MAX - 1);
     else if (r->entry[rank].line != 0)
-        lines_refuse(l, why, "rank %u was in line %u already", rank, r->entry[rank].line);
+        lines_error(l, why, "rank %u was in line %u already", rank, r->entry[rank].line);
     else
         e = &r->entry[rank];
     if (e == NULL)
@@ -109,7 +89,7 @@ static struct rank_entry *rank_file_read_host(struct rank_file *r, struct lines 
     e->line = l->number;
     e->host = rank_file_read_name(text + 1, reason);
     if (e->host == NULL) {
-        lines_refuse(l, why, "%s", reason);
+        lines_error(l, why, "%s", reason);
         return NULL;
     }
     if (rank >= r->npes)
@@ -124,14 +104,14 @@ static int rank_file_read_rank(struct rank_file *r, struct lines *l, char why[HO
         return rank_file_bad_line(l, why);
     if (cpus != NULL && (strncmp(cpus, SLOT, strlen(SLOT)) != 0 ||
                          !rank_file_is_cpu_list(cpus + strlen(SLOT))))
-        return lines_refuse(l, why, "expected processors, such as slot=0-3,8");
+        return lines_error(l, why, "expected processors, such as slot=0-3,8");
     struct rank_entry *e = rank_file_read_host(r, l, place, why);
     if (e == NULL)
         return -1;
     if (cpus == NULL)
         return 0;
     e->cpus = strdup(cpus + strlen(SLOT));
-    return e->cpus != NULL ? 0 : lines_refuse(l, why, "no memory");
+    return e->cpus != NULL ? 0 : lines_error(l, why, "no memory");
 }
 
 /* Checks that all ranks are present and none exceeds -n. */
@@ -141,16 +121,16 @@ static int rank_file_check_all(struct rank_file *r, const char *path, uint32_t n
     char shown[NAMES_SHOWN];
     names_show(shown, path, strlen(path));
     if (r->npes == 0)
-        return names_refuse(why, KIND " %s has no rank", shown);
+        return names_error(why, KIND " %s has no rank", shown);
     if (npes != 0 && r->npes > npes)
-        return names_refuse(why, KIND " %s, line %u: rank %u, but -n asks for %u PEs",
-                            shown, r->entry[r->npes - 1].line, r->npes - 1, npes);
+        return names_error(why, KIND " %s, line %u: rank %u, but -n asks for %u PEs",
+                           shown, r->entry[r->npes - 1].line, r->npes - 1, npes);
     if (npes != 0)
         r->npes = npes;
     for (uint32_t i = 0; i < r->npes; i++)
-        if (i >= r->capacity || r->entry[i].line == 0)
-            return names_refuse(why, KIND " %s: rank %u of 0 to %u is missing", shown, i,
-                                r->npes - 1);
+        if (r->entry[i].line == 0)
+            return names_error(why, KIND " %s: rank %u of 0 to %u is missing", shown, i,
+                               r->npes - 1);
     return 0;
 }
 
@@ -158,7 +138,9 @@ int rank_file_read(struct rank_file *r, const char *path, uint32_t npes,
                    char why[HOSTS_WHY])
 {
     struct lines l = {0};
-    *r = (struct rank_file){0};
+    *r = (struct rank_file){.entry = calloc(MAP_NPES_MAX, sizeof *r->entry)};
+    if (r->entry == NULL)
+        return names_error(why, "no memory for a " KIND);
     int rc = lines_open(&l, KIND, path, why);
     if (rc == 0)
         while ((rc = lines_next(&l, why)) > 0 &&
@@ -174,7 +156,7 @@ int rank_file_read(struct rank_file *r, const char *path, uint32_t npes,
 
 void rank_file_free(struct rank_file *r)
 {
-    for (uint32_t i = 0; i < r->capacity; i++) {
+    for (uint32_t i = 0; i < r->npes; i++) {
         free(r->entry[i].host);
         free(r->entry[i].cpus);
     }

@@ -16,9 +16,8 @@ struct rank_entry {
 };
 
 struct rank_file {
-    struct rank_entry *entry; /* by rank */
+    struct rank_entry *entry; /* by rank; of MAP_NPES_MAX ranks */
     uint32_t npes;
-    uint32_t capacity; /* in entry[] */
 };
 
 /* A line: "rank 3=host" or "rank 3=host slot=0-1,4"; # begins a comment.  Each rank from

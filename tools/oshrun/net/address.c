@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "tools/oshrun/net/address.h"
+#include "pgas/core/base/number.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -14,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PORT_MAX      65535
 #define RECEIVE_BYTES (256 * 1024) /* for what arrives while we are stopped */
 #define ITEM_BYTES    128          /* of one interface or network in a list */
 #define BITS_PER_BYTE 8
@@ -61,46 +61,23 @@ void address_text(const struct address *a, char text[ADDRESS_TEXT])
 /* An address without port.  0, or -1. */
 static int address_parse_host(struct address *a, const char *text)
 {
-    *a = (struct address){.len = sizeof a->as.in};
-    if (inet_pton(AF_INET, text, &a->as.in.sin_addr) == 1) {
-        a->as.in.sin_family = AF_INET;
-        return 0;
-    }
-    *a = (struct address){.len = sizeof a->as.in6};
-    if (inet_pton(AF_INET6, text, &a->as.in6.sin6_addr) != 1)
-        return -1;
-    a->as.in6.sin6_family = AF_INET6;
-    return 0;
-}
-
-/* Digits only.  -1: not a number, or more than max. */
-static int address_parse_number(const char *text, int max)
-{
-    int n = 0;
-    if (*text == '\0')
-        return -1;
-    for (; *text != '\0'; text++) {
-        if (*text < '0' || *text > '9')
-            return -1;
-        n = 10 * n + (*text - '0');
-        if (n > max)
-            return -1;
-    }
-    return n;
+    bool six = strchr(text, ':') != NULL;
+    *a = (struct address){.len = six ? sizeof a->as.in6 : sizeof a->as.in};
+    a->as.any.sa_family = six ? AF_INET6 : AF_INET;
+    void *to = six ? (void *)&a->as.in6.sin6_addr : &a->as.in.sin_addr;
+    return inet_pton(a->as.any.sa_family, text, to) == 1 ? 0 : -1;
 }
 
 int address_parse(struct address *a, const char *text, size_t len)
 {
     char copy[ADDRESS_TEXT];
-    if (len >= sizeof copy)
-        return -1;
-    memcpy(copy, text, len);
-    copy[len] = '\0';
+    uint32_t port;
+    snprintf(copy, sizeof copy, "%.*s", (int)(len < sizeof copy ? len : 0), text);
     char *host = copy, *colon = strrchr(copy, ':');
-    if (strlen(copy) != len || colon == NULL)
+    if (strlen(copy) != len || colon == NULL ||
+        !number_parse_u32(colon + 1, 1, UINT16_MAX, &port))
         return -1;
     *colon = '\0';
-    int port = address_parse_number(colon + 1, PORT_MAX);
     bool six = *host == '[';
     if (six) {
         if (colon[-1] != ']')
@@ -108,8 +85,7 @@ int address_parse(struct address *a, const char *text, size_t len)
         colon[-1] = '\0';
         host++;
     }
-    if (port <= 0 || address_parse_host(a, host) != 0 ||
-        six != (a->as.any.sa_family == AF_INET6))
+    if (address_parse_host(a, host) != 0 || six != (a->as.any.sa_family == AF_INET6))
         return -1;
     *(six ? &a->as.in6.sin6_port : &a->as.in.sin_port) = htons((uint16_t)port);
     return 0;
@@ -117,23 +93,18 @@ int address_parse(struct address *a, const char *text, size_t len)
 
 /* ---- sockets ---------------------------------------------------------------------- */
 
-typedef int name_fn(int fd, struct sockaddr *a, socklen_t *len);
-
-static void address_name_of(struct address *a, int fd, name_fn *fn)
-{
-    *a = (struct address){.len = sizeof a->as};
-    if (fn(fd, &a->as.any, &a->len) != 0)
-        a->as.any.sa_family = AF_UNSPEC;
-}
-
 void address_of_socket(struct address *a, int fd)
 {
-    address_name_of(a, fd, getsockname);
+    *a = (struct address){.len = sizeof a->as};
+    if (getsockname(fd, &a->as.any, &a->len) != 0)
+        a->as.any.sa_family = AF_UNSPEC;
 }
 
 void address_of_peer(struct address *a, int fd)
 {
-    address_name_of(a, fd, getpeername);
+    *a = (struct address){.len = sizeof a->as};
+    if (getpeername(fd, &a->as.any, &a->len) != 0)
+        a->as.any.sa_family = AF_UNSPEC;
 }
 
 int address_socket(const struct address *a)
@@ -200,8 +171,9 @@ static void address_choose_all(struct choice *c, bool loop)
             address_add(c, i);
 }
 
-__attribute__((format(printf, 2, 3))) static void address_say(struct choice *c,
-                                                              const char *format, ...)
+/* Appends to the error message. */
+__attribute__((format(printf, 2, 3))) static void address_append(struct choice *c,
+                                                                 const char *format, ...)
 {
     size_t have = strlen(c->why);
     va_list args;
@@ -210,108 +182,86 @@ __attribute__((format(printf, 2, 3))) static void address_say(struct choice *c,
     va_end(args);
 }
 
-/* The first entry of the interface of `i`; the first usable one if with_address. */
-static const struct ifaddrs *address_first_of(const struct choice *c,
-                                              const struct ifaddrs *i, bool with_address)
-{
-    for (const struct ifaddrs *k = c->all; k != NULL; k = k->ifa_next)
-        if (strcmp(k->ifa_name, i->ifa_name) == 0 && (!with_address || address_usable(k)))
-            return k;
-    return NULL;
-}
-
 /* "; this host has eth0 (10.77.0.1), lo" */
-static void address_say_interfaces(struct choice *c)
+static void address_append_interfaces(struct choice *c)
 {
     const char *before = "; this host has ";
     for (const struct ifaddrs *i = c->all; i != NULL; i = i->ifa_next) {
         char text[ADDRESS_TEXT];
-        if (address_first_of(c, i, false) != i)
+        const struct ifaddrs *first = NULL, *usable = NULL;
+        for (const struct ifaddrs *k = c->all; k != NULL; k = k->ifa_next)
+            if (strcmp(k->ifa_name, i->ifa_name) == 0) {
+                first = first != NULL ? first : k;
+                usable = usable == NULL && address_usable(k) ? k : usable;
+            }
+        if (first != i)
             continue;
-        const struct ifaddrs *with = address_first_of(c, i, true);
-        address_say(c, "%s%s", before, i->ifa_name);
+        address_append(c, "%s%s", before, i->ifa_name);
         before = ", ";
-        if (with == NULL || (i->ifa_flags & IFF_LOOPBACK) != 0)
-            continue;
-        address_host_text(with->ifa_addr, text);
-        address_say(c, " (%s)", text);
+        if (usable != NULL && (i->ifa_flags & IFF_LOOPBACK) == 0) {
+            address_host_text(usable->ifa_addr, text);
+            address_append(c, " (%s)", text);
+        }
     }
 }
 
 /* "10.0.0.0/8", "fd00::/8", or one address.  0, or -1. */
-static int address_parse_network(const char *item, struct address *net, int *bits)
+static int address_parse_network(const char *item, struct address *net, uint32_t *bits)
 {
     char copy[ITEM_BYTES];
+    size_t len;
     snprintf(copy, sizeof copy, "%s", item);
-    char *slash = strchr(copy, '/');
-    if (slash != NULL)
-        *slash = '\0';
+    char *slash = strchrnul(copy, '/');
+    bool all = *slash == '\0';
+    *slash = '\0';
     if (address_parse_host(net, copy) != 0)
         return -1;
-    size_t len;
     address_bytes_of(&net->as.any, &len);
-    int most = (int)len * BITS_PER_BYTE;
-    *bits = slash != NULL ? address_parse_number(slash + 1, most) : most;
-    return *bits < 0 ? -1 : 0;
+    *bits = (uint32_t)len * BITS_PER_BYTE;
+    return all || number_parse_u32(slash + 1, 0, *bits, bits) ? 0 : -1;
 }
 
 static bool address_in_network(const struct sockaddr *a, const struct address *net,
-                               int bits)
+                               uint32_t bits)
 {
     size_t len;
     const unsigned char *x = address_bytes_of(a, &len),
                         *y = address_bytes_of(&net->as.any, &len);
     if (a->sa_family != net->as.any.sa_family)
         return false;
-    size_t whole = (size_t)bits / BITS_PER_BYTE;
-    int rest = bits % BITS_PER_BYTE;
-    if (memcmp(x, y, whole) != 0)
-        return false;
-    return rest == 0 || ((x[whole] ^ y[whole]) >> (BITS_PER_BYTE - rest)) == 0;
+    uint32_t whole = bits / BITS_PER_BYTE, rest = bits % BITS_PER_BYTE;
+    return memcmp(x, y, whole) == 0 &&
+           (rest == 0 || ((x[whole] ^ y[whole]) >> (BITS_PER_BYTE - rest)) == 0);
 }
 
-static bool address_choose_network(struct choice *c, const char *item)
+/* Adds the addresses of an interface or a network.  False: there are none. */
+static bool address_choose_item(struct choice *c, const char *item)
 {
     struct address net;
-    int bits;
-    bool found = false;
-    if (address_parse_network(item, &net, &bits) != 0) {
-        address_say(c, "--if %s: that is not a network such as 10.0.0.0/8 or fd00::/8",
-                    item);
+    uint32_t bits = 0;
+    bool known = false, found = false;
+    bool network = strchr(item, '/') != NULL || address_parse_host(&net, item) == 0;
+    if (network && address_parse_network(item, &net, &bits) != 0) {
+        address_append(c, "--if %s: that is not a network such as 10.0.0.0/8 or fd00::/8",
+                       item);
         return false;
     }
     for (const struct ifaddrs *i = c->all; i != NULL; i = i->ifa_next) {
-        if (!address_usable(i) || !address_in_network(i->ifa_addr, &net, bits))
+        bool named = !network && strcmp(i->ifa_name, item) == 0;
+        known = known || named;
+        if (!address_usable(i) ||
+            !(network ? address_in_network(i->ifa_addr, &net, bits) : named))
             continue;
         address_add(c, i);
         found = true;
     }
     if (!found) {
-        address_say(c,
-                    "--if %s: no interface of this host that is up has an address there",
-                    item);
-        address_say_interfaces(c);
-    }
-    return found;
-}
-
-static bool address_choose_interface(struct choice *c, const char *item)
-{
-    bool known = false, found = false;
-    for (const struct ifaddrs *i = c->all; i != NULL; i = i->ifa_next) {
-        if (strcmp(i->ifa_name, item) != 0)
-            continue;
-        known = true;
-        if (!address_usable(i))
-            continue;
-        address_add(c, i);
-        found = true;
-    }
-    if (!found) {
-        address_say(c, "--if %s: %s", item,
-                    known ? "this interface has no address that is up"
-                          : "there is no such interface");
-        address_say_interfaces(c);
+        address_append(c, "--if %s: %s", item,
+                       network
+                           ? "no interface of this host that is up has an address there"
+                       : known ? "this interface has no address that is up"
+                               : "there is no such interface");
+        address_append_interfaces(c);
     }
     return found;
 }
@@ -319,19 +269,16 @@ static bool address_choose_interface(struct choice *c, const char *item)
 /* Adds the addresses of each item; an item without one is an error. */
 static bool address_choose_listed(struct choice *c, const char *which)
 {
-    struct address host;
     char item[ITEM_BYTES];
     for (const char *at = which;; at++) {
         size_t len = strcspn(at, ",");
         if (len == 0 || len >= sizeof item) {
-            address_say(c, "--if %s: the name of an interface or a network is %s", which,
-                        len == 0 ? "missing" : "too long");
+            address_append(c, "--if %s: the name of an interface or a network is %s",
+                           which, len == 0 ? "missing" : "too long");
             return false;
         }
         snprintf(item, sizeof item, "%.*s", (int)len, at);
-        bool network = strchr(item, '/') != NULL || address_parse_host(&host, item) == 0;
-        if (!(network ? address_choose_network(c, item)
-                      : address_choose_interface(c, item)))
+        if (!address_choose_item(c, item))
             return false;
         at += len;
         if (*at == '\0')
@@ -356,8 +303,8 @@ size_t address_choose(const char *which, struct address *list, size_t max, char 
     if (which == NULL && c.n == 0)
         address_choose_all(&c, true);
     if (c.n == 0 && why[0] == '\0') {
-        address_say(&c, "no network interface of this host is up and has an address");
-        address_say_interfaces(&c);
+        address_append(&c, "no network interface of this host is up and has an address");
+        address_append_interfaces(&c);
     }
     freeifaddrs(c.all);
     return c.n;

@@ -102,7 +102,7 @@ static void link_disable_events(struct link *l)
 /* Must be the last use of l: the callback may free it. */
 static void link_go_down(struct link *l, const char *why)
 {
-    char first[WHY_BYTES]; /* the first error is the reason */
+    char first[WHY_BYTES];  /* the first error is the reason */
     link_disable_events(l); /* before `why` is read, which the heartbeat may write */
     snprintf(first, sizeof first, "%s", l->why[0] != '\0' ? l->why : why);
     l->events->down(l->arg, l, first);

@@ -17,61 +17,21 @@
 
 #define GROUP_INFOS 2
 
-/* Released by libpmix when it has read the answer. */
-struct answer {
-    pmix_info_t info[GROUP_INFOS];
-    size_t n;
-};
-
-static void pmix_collective_free_answer(void *arg)
-{
-    struct answer *a = arg;
-    for (size_t i = 0; i < a->n; i++)
-        PMIX_INFO_DESTRUCT(&a->info[i]);
-    free(a);
-}
-
-static void *pmix_collective_copy_of(const void *data, size_t len)
-{
-    void *copy = malloc(len > 0 ? len : 1);
-    if (copy != NULL && len > 0)
-        memcpy(copy, data, len);
-    return copy;
-}
-
-static void pmix_collective_answer_fence(struct pmix_request *r, const void *data,
-                                         size_t len)
-{
-    char *copy = pmix_collective_copy_of(data, len);
-    if (copy == NULL) {
-        pmix_request_answer(r, PMIX_ERR_NOMEM);
-        return;
-    }
-    r->answered = true;
-    r->modex(PMIX_SUCCESS, copy, len, r->arg, free, copy);
-}
-
 static void pmix_collective_answer_group(struct pmix_request *r, uint64_t number,
                                          const void *data, size_t len)
 {
-    struct answer *a = calloc(1, sizeof *a);
+    struct pmix_answer *a = pmix_answer_new(GROUP_INFOS);
     size_t context = number;
-    pmix_byte_object_t endpoints = {.bytes = pmix_collective_copy_of(data, len),
-                                    .size = len};
-    if (a == NULL || endpoints.bytes == NULL) {
-        free(a);
-        free(endpoints.bytes);
-        pmix_request_answer(r, PMIX_ERR_NOMEM);
-        return;
+    pmix_byte_object_t endpoints = {.bytes = (char *)(uintptr_t)data, .size = len};
+    if (a != NULL) {
+        a->n = 0;
+        if (r->wants_context_id)
+            PMIX_INFO_LOAD(&a->info[a->n++], PMIX_GROUP_CONTEXT_ID, &context, PMIX_SIZE);
+        if (len > 0)
+            PMIX_INFO_LOAD(&a->info[a->n++], PMIX_GROUP_ENDPT_DATA, &endpoints,
+                           PMIX_BYTE_OBJECT);
     }
-    if (r->wants_number)
-        PMIX_INFO_LOAD(&a->info[a->n++], PMIX_GROUP_CONTEXT_ID, &context, PMIX_SIZE);
-    if (len > 0)
-        PMIX_INFO_LOAD(&a->info[a->n++], PMIX_GROUP_ENDPT_DATA, &endpoints,
-                       PMIX_BYTE_OBJECT);
-    free(endpoints.bytes);
-    r->answered = true;
-    r->info(PMIX_SUCCESS, a->info, a->n, r->arg, pmix_collective_free_answer, a);
+    pmix_request_answer_info(r, PMIX_SUCCESS, a);
 }
 
 static void pmix_collective_on_done(void *arg, void *mine, int status, uint64_t number,
@@ -79,15 +39,12 @@ static void pmix_collective_on_done(void *arg, void *mine, int status, uint64_t 
 {
     struct pmix_net *n = arg;
     struct pmix_request *r = mine;
-    if (status != 0)
-        pmix_request_answer(r, PMIX_ERR_LOST_CONNECTION);
-    else if (!r->answered && r->modex != NULL)
-        pmix_collective_answer_fence(r, data, len);
-    else if (!r->answered && r->info != NULL)
+    if (status == 0 && !r->answered && r->modex != NULL)
+        pmix_request_answer_data(r, PMIX_SUCCESS, pmix_copy(data, len), len);
+    else if (status == 0 && !r->answered && r->info != NULL)
         pmix_collective_answer_group(r, number, data, len);
-    else
-        pmix_request_answer(r, PMIX_SUCCESS);
-    pmix_request_done(&n->collectives, r);
+    pmix_request_finish(&n->collectives, r,
+                        status == 0 ? PMIX_SUCCESS : PMIX_ERR_LOST_CONNECTION);
 }
 
 int pmix_collective_open(struct pmix_net *n, const struct tree *tree)
@@ -100,19 +57,19 @@ int pmix_collective_open(struct pmix_net *n, const struct tree *tree)
 static uint32_t *pmix_collective_nodes_of(const struct pmix_net *n,
                                           const struct pmix_request *r, uint32_t *count)
 {
-    bool *takes_part = calloc(n->job->nnodes, sizeof *takes_part);
+    bool *is_member = calloc(n->job->nnodes, sizeof *is_member);
     uint32_t *node = calloc(n->job->nnodes, sizeof *node);
     *count = 0;
-    for (uint32_t i = 0; takes_part != NULL && i < r->nranks; i++)
-        takes_part[n->node_of[r->rank[i]]] = true;
-    for (uint32_t i = 0; node != NULL && takes_part != NULL && i < n->job->nnodes; i++)
-        if (takes_part[i] || (r->nranks == 0 && n->job->node[i].npes > 0))
+    for (uint32_t i = 0; is_member != NULL && i < r->nranks; i++)
+        is_member[n->node_of[r->rank[i]]] = true;
+    for (uint32_t i = 0; node != NULL && is_member != NULL && i < n->job->nnodes; i++)
+        if (is_member[i] || (r->nranks == 0 && n->job->node[i].npes > 0))
             node[(*count)++] = i;
-    if (takes_part == NULL) {
+    if (is_member == NULL) {
         free(node);
         node = NULL;
     }
-    free(takes_part);
+    free(is_member);
     return node;
 }
 
@@ -134,8 +91,6 @@ void pmix_collective_post(struct pmix_net *n, struct pmix_request *r)
     pmix_request_wait(n, &n->collectives, r);
     if (status == PMIX_SUCCESS)
         status = pmix_collective_join(n, r);
-    if (status != PMIX_SUCCESS) {
-        pmix_request_answer(r, status);
-        pmix_request_done(&n->collectives, r);
-    }
+    if (status != PMIX_SUCCESS)
+        pmix_request_finish(&n->collectives, r, status);
 }

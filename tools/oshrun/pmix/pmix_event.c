@@ -53,11 +53,10 @@ void pmix_event_post(struct pmix_net *n, struct pmix_request *r)
 static int pmix_event_unpack_infos(struct pmix_event *e, const void *data, size_t len)
 {
     pmix_data_buffer_t buffer;
-    pmix_byte_object_t bytes = {.bytes = malloc(len), .size = len};
+    pmix_byte_object_t bytes = {.bytes = pmix_copy(data, len), .size = len};
     int32_t n = (int32_t)e->n;
     if (bytes.bytes == NULL)
         return -1;
-    memcpy(bytes.bytes, data, len);
     PMIX_DATA_BUFFER_CONSTRUCT(&buffer);
     PMIx_Data_load(&buffer, &bytes); /* buffer owns the bytes now */
     PMIX_INFO_CREATE(e->info, e->n);
@@ -100,7 +99,7 @@ static void pmix_event_on_delivered(pmix_status_t status, void *arg)
 }
 
 /* Notifies the PEs of this node; libpmix makes no upcall for it. */
-int pmix_event_take(struct pmix_net *n, const struct frame *f)
+int pmix_event_recv(struct pmix_net *n, const struct frame *f)
 {
     if (f->from == n->job->here)
         return 0;

@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include "tools/oshrun/util/error.h"
+#include "tools/oshrun/util/string_list.h"
 #include "tools/oshrun/pmix/pmix_int.h"
 
 #include <errno.h>
@@ -73,18 +74,18 @@ int pmix_host_fd(const struct pmix_host *h)
 
 /* ---- waiting for several calls of libpmix ----------------------------------------- */
 
-void pmix_host_settled(pmix_status_t status, void *arg)
+void pmix_host_call_done(pmix_status_t status, void *arg)
 {
     struct pmix_host *h = arg;
     pthread_mutex_lock(&h->lock);
     if (status != PMIX_SUCCESS)
         h->worst = status;
     if (--h->pending == 0)
-        pthread_cond_signal(&h->settled);
+        pthread_cond_signal(&h->all_done);
     pthread_mutex_unlock(&h->lock);
 }
 
-void pmix_host_begin(struct pmix_host *h)
+void pmix_host_call_begin(struct pmix_host *h)
 {
     pthread_mutex_lock(&h->lock);
     h->pending++;
@@ -92,15 +93,15 @@ void pmix_host_begin(struct pmix_host *h)
 }
 
 /* rc: an error, or PMIX_OPERATION_SUCCEEDED, after which no callback follows. */
-void pmix_host_began(struct pmix_host *h, pmix_status_t rc)
+void pmix_host_call_issued(struct pmix_host *h, pmix_status_t rc)
 {
     if (rc == PMIX_SUCCESS)
         return;
-    pmix_host_settled(rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc, h);
+    pmix_host_call_done(rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc, h);
 }
 
 /* Waits until all calls have completed. */
-pmix_status_t pmix_host_settle(struct pmix_host *h)
+pmix_status_t pmix_host_wait_calls(struct pmix_host *h)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
@@ -108,7 +109,7 @@ pmix_status_t pmix_host_settle(struct pmix_host *h)
     int late = 0;
     pthread_mutex_lock(&h->lock);
     while (h->pending > 0 && late == 0)
-        late = pthread_cond_timedwait(&h->settled, &h->lock, &until);
+        late = pthread_cond_timedwait(&h->all_done, &h->lock, &until);
     pmix_status_t rc = late ? PMIX_ERR_TIMEOUT : h->worst;
     pthread_mutex_unlock(&h->lock);
     return rc;
@@ -116,7 +117,7 @@ pmix_status_t pmix_host_settle(struct pmix_host *h)
 
 /* ---- start ------------------------------------------------------------------------ */
 
-static int pmix_failed(const char *what, pmix_status_t rc)
+int pmix_host_failed(const char *what, pmix_status_t rc)
 {
     error_report("PMIx: %s failed: %s (%d)", what, PMIx_Error_string(rc), rc);
     return -1;
@@ -181,39 +182,19 @@ struct pmix_host *pmix_host_start(const struct job *job, const char *dir)
     h->last = &h->first;
     pmix_host_set_segments(job);
     pthread_mutex_init(&h->lock, NULL);
-    pthread_cond_init(&h->settled, NULL);
+    pthread_cond_init(&h->all_done, NULL);
     h->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pmix_status_t rc =
         h->event_fd < 0 ? PMIX_ERR_OUT_OF_RESOURCE : pmix_host_init_server(h, job, dir);
     if (rc == PMIX_SUCCESS)
         return h;
-    pmix_failed("the start of the server", rc);
+    pmix_host_failed("the start of the server", rc);
     if (h->event_fd >= 0)
         close(h->event_fd);
-    pthread_cond_destroy(&h->settled);
+    pthread_cond_destroy(&h->all_done);
     pthread_mutex_destroy(&h->lock);
     free(h);
     return NULL;
-}
-
-/* Adds NAME=value to an environment.  0, or -1: no memory. */
-static int pmix_host_add_variable(char ***env, const char *name, const char *value)
-{
-    size_t n = 0, len = strlen(name) + strlen(value) + sizeof "=";
-    while (*env != NULL && (*env)[n] != NULL)
-        n++;
-    char **grown = realloc(*env, (n + 2) * sizeof *grown); /* and the NULL */
-    char *text = malloc(len);
-    if (grown != NULL)
-        *env = grown;
-    if (grown == NULL || text == NULL) {
-        free(text);
-        return -1;
-    }
-    snprintf(text, len, "%s=%s", name, value);
-    grown[n] = text;
-    grown[n + 1] = NULL;
-    return 0;
 }
 
 /* The segment sizes that are set. */
@@ -222,8 +203,8 @@ static int pmix_host_add_segments(char ***env)
     static const char *const name[] = {DATA_SEGMENT_ENV, ENTRY_SEGMENT_ENV};
     int rc = 0;
     for (size_t i = 0; i < sizeof name / sizeof *name; i++)
-        if (rc == 0 && getenv(name[i]) != NULL)
-            rc = pmix_host_add_variable(env, name[i], getenv(name[i]));
+        if (getenv(name[i]) != NULL)
+            rc |= string_list_print(env, "%s=%s", name[i], getenv(name[i]));
     return rc;
 }
 
@@ -238,13 +219,11 @@ char **pmix_host_env(struct pmix_host *h, uint32_t rank)
     if (rc == PMIX_SUCCESS)
         return env;
     pmix_host_env_free(env);
-    pmix_failed("the environment of a PE", rc);
+    pmix_host_failed("the environment of a PE", rc);
     return NULL;
 }
 
 void pmix_host_env_free(char **env)
 {
-    for (char **e = env; e != NULL && *e != NULL; e++)
-        free(*e);
-    free(env);
+    string_list_free(env);
 }

@@ -27,7 +27,7 @@ struct pmix_host {
     int event_fd;
     hwloc_topology_t topo;
     pthread_mutex_t lock;
-    pthread_cond_t settled;
+    pthread_cond_t all_done;
     struct pmix_host_post *first, **last;
     uint32_t pending; /* our calls that libpmix has not completed */
     pmix_status_t worst;
@@ -53,7 +53,7 @@ struct pmix_request {
     struct pack key; /* of a collective: equal on all its nodes */
     uint32_t *rank;  /* members, ascending */
     uint32_t nranks; /* 0: all PEs of the job */
-    bool wants_number;
+    bool wants_context_id;
     void *data; /* piece of a collective; answer to a modex; an event, packed */
     size_t len;
 
@@ -74,6 +74,12 @@ struct pmix_request {
     struct pmix_request *next;
 };
 
+/* Released by libpmix when it has read the answer. */
+struct pmix_answer {
+    pmix_info_t *info;
+    size_t n;
+};
+
 struct pmix_net {
     struct pmix_host *host;
     const struct job *job;
@@ -89,17 +95,21 @@ struct pmix_net {
     uint64_t number;            /* last number of a modex or query */
 };
 
-/* pmix_host.c */
+/* pmix_host.c and pmix_job.c */
 
 /* Queues p and takes ownership of it. */
 void pmix_host_put(struct pmix_host *h, struct pmix_host_post *p);
-/* Waits for several calls of libpmix together: pmix_host_begin before each call,
- * pmix_host_began with its result, pmix_host_settled as its callback; pmix_host_settle
- * waits for all of them. */
-void pmix_host_begin(struct pmix_host *h);
-void pmix_host_began(struct pmix_host *h, pmix_status_t rc);
-void pmix_host_settled(pmix_status_t status, void *host);
-pmix_status_t pmix_host_settle(struct pmix_host *h);
+/* Waits for several calls of libpmix together: pmix_host_call_begin before each call,
+ * pmix_host_call_issued with its result, pmix_host_call_done as its callback;
+ * pmix_host_wait_calls waits for all of them. */
+void pmix_host_call_begin(struct pmix_host *h);
+void pmix_host_call_issued(struct pmix_host *h, pmix_status_t rc);
+void pmix_host_call_done(pmix_status_t status, void *host);
+pmix_status_t pmix_host_wait_calls(struct pmix_host *h);
+
+void pmix_load_u32(pmix_info_t *info, const char *key, uint32_t value);
+/* Reports what has failed and returns -1. */
+int pmix_host_failed(const char *what, pmix_status_t rc);
 
 /* pmix_upcalls.c */
 pmix_server_module_t *pmix_upcalls(struct pmix_host *h);
@@ -108,12 +118,22 @@ pmix_server_module_t *pmix_upcalls(struct pmix_host *h);
 void pmix_request_free(struct pmix_request *r);
 /* Answers with an error, or with success without data. */
 void pmix_request_answer(struct pmix_request *r, pmix_status_t status);
+/* The same with data.  copy comes from pmix_copy; NULL: no memory. */
+void pmix_request_answer_data(struct pmix_request *r, pmix_status_t status, void *copy,
+                              size_t len);
+/* The same with the filled array of pmix_answer_new; NULL: no memory. */
+void pmix_request_answer_info(struct pmix_request *r, pmix_status_t status,
+                              struct pmix_answer *a);
+struct pmix_answer *pmix_answer_new(size_t n);
+/* A copy for free; NULL: no memory. */
+void *pmix_copy(const void *data, size_t len);
 /* Adds r to a list.  At its timeout r is answered with PMIX_ERR_TIMEOUT, but stays in
  * the list. */
 void pmix_request_wait(struct pmix_net *n, struct pmix_request **list,
                        struct pmix_request *r);
-/* Removes r from the list and frees it. */
-void pmix_request_done(struct pmix_request **list, struct pmix_request *r);
+/* Answers r unless it is answered, removes it from the list and frees it. */
+void pmix_request_finish(struct pmix_request **list, struct pmix_request *r,
+                         pmix_status_t status);
 struct pmix_request *pmix_request_find(struct pmix_request *list, uint64_t number);
 void pmix_net_send(struct pmix_net *n, enum wire_type type, uint32_t to,
                    const struct pack *p);
@@ -122,10 +142,10 @@ void pmix_net_send(struct pmix_net *n, enum wire_type type, uint32_t to,
 int pmix_collective_open(struct pmix_net *n, const struct tree *tree);
 void pmix_collective_post(struct pmix_net *n, struct pmix_request *r);
 
-/* pmix_modex.c, loop.  Each take: 0, or -1: malformed, or no memory. */
+/* pmix_modex.c, loop.  Each recv: 0, or -1: malformed, or no memory. */
 void pmix_modex_post(struct pmix_net *n, struct pmix_request *r);
-int pmix_modex_take_ask(struct pmix_net *n, const struct frame *f);
-int pmix_modex_take_answer(struct pmix_net *n, const struct frame *f);
+int pmix_modex_recv_ask(struct pmix_net *n, const struct frame *f);
+int pmix_modex_recv_answer(struct pmix_net *n, const struct frame *f);
 void pmix_modex_ended(struct pmix_net *n, uint32_t rank);
 void pmix_modex_lost(struct pmix_net *n, uint32_t node);
 void pmix_modex_free(struct pmix_net *n);
@@ -134,11 +154,11 @@ void pmix_modex_free(struct pmix_net *n);
 int pmix_event_pack(struct pack *p, pmix_status_t code, const pmix_proc_t *source,
                     pmix_data_range_t range, pmix_info_t *info, size_t n);
 void pmix_event_post(struct pmix_net *n, struct pmix_request *r);
-int pmix_event_take(struct pmix_net *n, const struct frame *f);
+int pmix_event_recv(struct pmix_net *n, const struct frame *f);
 
 /* pmix_query.c.  key_of: -1 if it is not one of ours. */
 int pmix_query_key_of(const char *key);
 void pmix_query_post(struct pmix_net *n, struct pmix_request *r);
-int pmix_query_take(struct pmix_net *n, const struct frame *f);
+int pmix_query_recv(struct pmix_net *n, const struct frame *f);
 
 #endif

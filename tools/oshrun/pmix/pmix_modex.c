@@ -15,7 +15,6 @@
 #include "tools/oshrun/pmix/pmix_int.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* For libpmix's thread, which may be short of processor time, to handle what an ended PE
  * has put. */
@@ -43,16 +42,14 @@ void pmix_modex_post(struct pmix_net *n, struct pmix_request *r)
     pack_u64(&p, r->number);
     pack_u32(&p, r->modex_rank);
     pmix_request_wait(n, &n->modexes, r);
-    if (r->node != n->job->here && !p.failed) {
+    if (r->node != n->job->here && !p.failed)
         pmix_net_send(n, WIRE_MODEX_ASK, r->node, &p);
-    } else { /* libpmix has the data of local PEs */
-        pmix_request_answer(r, PMIX_ERR_NOT_FOUND);
-        pmix_request_done(&n->modexes, r);
-    }
+    else /* libpmix has the data of local PEs */
+        pmix_request_finish(&n->modexes, r, PMIX_ERR_NOT_FOUND);
     pack_free(&p);
 }
 
-int pmix_modex_take_answer(struct pmix_net *n, const struct frame *f)
+int pmix_modex_recv_answer(struct pmix_net *n, const struct frame *f)
 {
     struct unpack u = unpack_of(f->data, f->len);
     uint64_t number = unpack_u64(&u);
@@ -64,18 +61,9 @@ int pmix_modex_take_answer(struct pmix_net *n, const struct frame *f)
     struct pmix_request *r = pmix_request_find(n->modexes, number);
     if (r == NULL || r->node != f->from)
         return -1;
-    char *copy = NULL;
-    if (status == PMIX_SUCCESS && len > 0 && (copy = malloc(len)) == NULL)
-        status = PMIX_ERR_NOMEM;
-    if (copy != NULL && !r->answered) {
-        memcpy(copy, data, len);
-        r->answered = true;
-        r->modex(status, copy, len, r->arg, free, copy);
-        copy = NULL;
-    }
-    free(copy);
-    pmix_request_answer(r, status);
-    pmix_request_done(&n->modexes, r);
+    if (status == PMIX_SUCCESS && len > 0 && !r->answered)
+        pmix_request_answer_data(r, status, pmix_copy(data, len), len);
+    pmix_request_finish(&n->modexes, r, status);
     return 0;
 }
 
@@ -126,14 +114,9 @@ static void pmix_modex_on_data(pmix_status_t status, char *data, size_t len, voi
         return;
     }
     r->served = s;
-    r->status = status;
-    r->data = len > 0 ? malloc(len) : NULL;
-    if (r->data != NULL) {
-        memcpy(r->data, data, len);
-        r->len = len;
-    } else if (len > 0) {
-        r->status = PMIX_ERR_NOMEM;
-    }
+    r->data = pmix_copy(data, len);
+    r->len = r->data != NULL ? len : 0;
+    r->status = r->data != NULL ? status : PMIX_ERR_NOMEM;
     post->handle = pmix_modex_data;
     post->request = r;
     pmix_host_put(s->host, post);
@@ -144,19 +127,23 @@ static void pmix_modex_on_ended_timer(void *arg)
     pmix_modex_answer(arg, PMIX_ERR_NOT_FOUND, NULL, 0);
 }
 
-static int pmix_modex_serve(struct pmix_net *n, uint32_t from, uint64_t number,
-                            uint32_t rank)
+int pmix_modex_recv_ask(struct pmix_net *n, const struct frame *f)
 {
+    struct unpack u = unpack_of(f->data, f->len);
+    uint64_t number = unpack_u64(&u);
+    uint32_t rank = unpack_u32(&u);
+    if (!unpack_done(&u) || rank >= n->job->npes || n->node_of[rank] != n->job->here)
+        return -1;
     struct pmix_served *s = malloc(sizeof *s);
     if (s == NULL)
         return -1;
     *s = (struct pmix_served){.next = n->served,
                               .net = n,
                               .host = n->host,
+                              .timer = {.fn = pmix_modex_on_ended_timer, .arg = s},
                               .rank = rank,
-                              .from = from,
+                              .from = f->from,
                               .number = number};
-    s->timer = (struct loop_timer){.fn = pmix_modex_on_ended_timer, .arg = s};
     n->served = s;
     pmix_proc_t p;
     PMIX_PROC_LOAD(&p, n->host->nspace, rank);
@@ -170,16 +157,6 @@ static int pmix_modex_serve(struct pmix_net *n, uint32_t from, uint64_t number,
     return 0;
 }
 
-int pmix_modex_take_ask(struct pmix_net *n, const struct frame *f)
-{
-    struct unpack u = unpack_of(f->data, f->len);
-    uint64_t number = unpack_u64(&u);
-    uint32_t rank = unpack_u32(&u);
-    if (!unpack_done(&u) || rank >= n->job->npes || n->node_of[rank] != n->job->here)
-        return -1;
-    return pmix_modex_serve(n, f->from, number, rank);
-}
-
 void pmix_modex_ended(struct pmix_net *n, uint32_t rank)
 {
     for (struct pmix_served *s = n->served; s != NULL; s = s->next)
@@ -191,10 +168,8 @@ void pmix_modex_lost(struct pmix_net *n, uint32_t node)
 {
     for (struct pmix_request *r = n->modexes, *next; r != NULL; r = next) {
         next = r->next;
-        if (r->node == node) {
-            pmix_request_answer(r, PMIX_ERR_LOST_CONNECTION);
-            pmix_request_done(&n->modexes, r);
-        }
+        if (r->node == node)
+            pmix_request_finish(&n->modexes, r, PMIX_ERR_LOST_CONNECTION);
     }
     for (struct pmix_served *s = n->served; s != NULL; s = s->next)
         if (s->from == node)

@@ -9,6 +9,7 @@
 #include "tools/oshrun/pmix/pmix_int.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define MS_PER_S 1000u
 
@@ -38,6 +39,54 @@ void pmix_request_answer(struct pmix_request *r, pmix_status_t status)
         r->op(status, r->arg);
 }
 
+void *pmix_copy(const void *data, size_t len)
+{
+    void *copy = malloc(len > 0 ? len : 1);
+    return copy != NULL && len > 0 ? memcpy(copy, data, len) : copy;
+}
+
+void pmix_request_answer_data(struct pmix_request *r, pmix_status_t status, void *copy,
+                              size_t len)
+{
+    if (copy == NULL) {
+        pmix_request_answer(r, PMIX_ERR_NOMEM);
+        return;
+    }
+    r->answered = true;
+    r->modex(status, copy, len, r->arg, free, copy);
+}
+
+struct pmix_answer *pmix_answer_new(size_t n)
+{
+    struct pmix_answer *a = malloc(sizeof *a);
+    if (a == NULL)
+        return NULL;
+    a->n = n;
+    PMIX_INFO_CREATE(a->info, n);
+    if (a->info != NULL)
+        return a;
+    free(a);
+    return NULL;
+}
+
+static void pmix_answer_free(void *arg)
+{
+    struct pmix_answer *a = arg;
+    PMIX_INFO_FREE(a->info, a->n);
+    free(a);
+}
+
+void pmix_request_answer_info(struct pmix_request *r, pmix_status_t status,
+                              struct pmix_answer *a)
+{
+    if (a == NULL) {
+        pmix_request_answer(r, PMIX_ERR_NOMEM);
+        return;
+    }
+    r->answered = true;
+    r->info(status, a->info, a->n, r->arg, pmix_answer_free, a);
+}
+
 static void pmix_net_on_timeout(void *arg)
 {
     pmix_request_answer(arg, PMIX_ERR_TIMEOUT);
@@ -54,8 +103,10 @@ void pmix_request_wait(struct pmix_net *n, struct pmix_request **list,
         loop_after(n->loop, &r->timer, (uint64_t)r->timeout_s * MS_PER_S);
 }
 
-void pmix_request_done(struct pmix_request **list, struct pmix_request *r)
+void pmix_request_finish(struct pmix_request **list, struct pmix_request *r,
+                         pmix_status_t status)
 {
+    pmix_request_answer(r, status);
     while (*list != r)
         list = &(*list)->next;
     *list = r->next;
@@ -87,31 +138,19 @@ int pmix_net_take(struct pmix_net *n, const struct frame *f)
     case WIRE_GATHER_DOWN:
         return gather_take(n->gather, f);
     case WIRE_MODEX_ASK:
-        return pmix_modex_take_ask(n, f);
+        return pmix_modex_recv_ask(n, f);
     case WIRE_MODEX_ANSWER:
-        return pmix_modex_take_answer(n, f);
+        return pmix_modex_recv_answer(n, f);
     case WIRE_EVENT:
-        return pmix_event_take(n, f);
+        return pmix_event_recv(n, f);
     case WIRE_QUERY_ANSWER:
-        return pmix_query_take(n, f);
+        return pmix_query_recv(n, f);
     default:
         return -1;
     }
 }
 
 /* ---- creation and destruction ----------------------------------------------------- */
-
-static int pmix_net_map_pes(struct pmix_net *n)
-{
-    n->node_of = calloc(n->job->npes, sizeof *n->node_of);
-    n->ended = calloc(n->job->npes, sizeof *n->ended);
-    if (n->node_of == NULL || n->ended == NULL)
-        return -1;
-    for (uint32_t i = 0; i < n->job->nnodes; i++)
-        for (uint32_t k = 0; k < n->job->node[i].npes; k++)
-            n->node_of[n->job->node[i].rank[k]] = i;
-    return 0;
-}
 
 struct pmix_net *pmix_net_new(struct pmix_host *h, const struct job *job,
                               const struct tree *tree, const struct net_out *out,
@@ -124,7 +163,9 @@ struct pmix_net *pmix_net_new(struct pmix_host *h, const struct job *job,
     n->job = job;
     n->loop = loop;
     n->out = *out;
-    if (pmix_net_map_pes(n) == 0 && pmix_collective_open(n, tree) == 0)
+    n->node_of = job_node_of_pes(job);
+    n->ended = calloc(job->npes, sizeof *n->ended);
+    if (n->node_of != NULL && n->ended != NULL && pmix_collective_open(n, tree) == 0)
         return n;
     pmix_net_free(n);
     return NULL;
@@ -132,8 +173,10 @@ struct pmix_net *pmix_net_new(struct pmix_host *h, const struct job *job,
 
 static void pmix_net_free_list(struct pmix_request **list)
 {
-    while (*list != NULL)
-        pmix_request_done(list, *list);
+    while (*list != NULL) {
+        (*list)->answered = true; /* the server stops: there is no answer */
+        pmix_request_finish(list, *list, PMIX_SUCCESS);
+    }
 }
 
 void pmix_net_free(struct pmix_net *n)

@@ -41,20 +41,6 @@ int pmix_query_key_of(const char *key)
     return -1;
 }
 
-/* Released by libpmix when it has read the answer. */
-struct answer {
-    pmix_info_t *info;
-    size_t n;
-};
-
-static void pmix_query_free_answer(void *arg)
-{
-    struct answer *a = arg;
-    if (a->info != NULL)
-        PMIX_INFO_FREE(a->info, a->n);
-    free(a);
-}
-
 /* ---- the table -------------------------------------------------------------------- */
 
 struct row {
@@ -121,11 +107,6 @@ static void pmix_query_load_table(const struct pmix_net *n, pmix_info_t *info,
 
 /* ---- answers ---------------------------------------------------------------------- */
 
-static void pmix_query_load_u32(pmix_info_t *info, const char *key, uint32_t value)
-{
-    PMIX_INFO_LOAD(info, key, &value, PMIX_UINT32);
-}
-
 static void pmix_query_load_one(const struct pmix_net *n, pmix_info_t *info,
                                 enum pmix_query_key key, struct unpack rows)
 {
@@ -138,10 +119,10 @@ static void pmix_query_load_one(const struct pmix_net *n, pmix_info_t *info,
         pmix_query_load_table(n, info, keys[key], rows, key == PMIX_ASKED_LOCAL_TABLE);
         break;
     case PMIX_ASKED_JOB_SIZE:
-        pmix_query_load_u32(info, keys[key], n->job->npes);
+        pmix_load_u32(info, keys[key], n->job->npes);
         break;
     case PMIX_ASKED_NUM_NODES:
-        pmix_query_load_u32(info, keys[key], n->job->nnodes);
+        pmix_load_u32(info, keys[key], n->job->nnodes);
         break;
     case PMIX_ASKED_KEYS:
         PMIX_INFO_LOAD(info, keys[key], all_keys + 1, PMIX_STRING);
@@ -152,20 +133,12 @@ static void pmix_query_load_one(const struct pmix_net *n, pmix_info_t *info,
 static void pmix_query_answer(struct pmix_net *n, struct pmix_request *r,
                               struct unpack rows)
 {
-    struct answer *a = calloc(1, sizeof *a);
-    if (a != NULL)
-        PMIX_INFO_CREATE(a->info, r->nasked);
-    if (a == NULL || a->info == NULL) {
-        free(a);
-        pmix_request_answer(r, PMIX_ERR_NOMEM);
-        return;
-    }
-    a->n = r->nasked;
-    for (uint32_t i = 0; i < r->nasked; i++)
+    struct pmix_answer *a = pmix_answer_new(r->nasked);
+    for (uint32_t i = 0; a != NULL && i < r->nasked; i++)
         pmix_query_load_one(n, &a->info[i], r->asked[i], rows);
-    r->answered = true;
-    r->info(r->unknown ? PMIX_QUERY_PARTIAL_SUCCESS : PMIX_SUCCESS, a->info, a->n, r->arg,
-            pmix_query_free_answer, a);
+    pmix_request_answer_info(r, r->unknown ? PMIX_QUERY_PARTIAL_SUCCESS : PMIX_SUCCESS,
+                             a);
+    pmix_request_finish(&n->queries, r, PMIX_SUCCESS);
 }
 
 static bool pmix_query_wants_table(const struct pmix_request *r)
@@ -186,7 +159,6 @@ void pmix_query_post(struct pmix_net *n, struct pmix_request *r)
         pmix_net_send(n, WIRE_QUERY_ASK, WIRE_FRONT, &p); /* may free r */
     } else {
         pmix_query_answer(n, r, unpack_of(NULL, 0));
-        pmix_request_done(&n->queries, r);
     }
     pack_free(&p);
 }
@@ -204,13 +176,12 @@ static bool pmix_query_is_table(const struct pmix_net *n, struct unpack u)
     return unpack_done(&u);
 }
 
-int pmix_query_take(struct pmix_net *n, const struct frame *f)
+int pmix_query_recv(struct pmix_net *n, const struct frame *f)
 {
     struct unpack u = unpack_of(f->data, f->len);
     struct pmix_request *r = pmix_request_find(n->queries, unpack_u64(&u));
     if (u.failed || r == NULL || !pmix_query_is_table(n, u))
         return -1;
     pmix_query_answer(n, r, u);
-    pmix_request_done(&n->queries, r);
     return 0;
 }

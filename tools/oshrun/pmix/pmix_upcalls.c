@@ -12,6 +12,7 @@
 #include "config.h"
 
 #include "tools/oshrun/pmix/pmix_int.h"
+#include "tools/oshrun/util/ranks.h"
 
 #include <signal.h>
 #include <stdarg.h>
@@ -62,12 +63,6 @@ static bool pmix_upcalls_is_ours(const pmix_proc_t *p)
            (p->rank == PMIX_RANK_WILDCARD || p->rank < self->job->npes);
 }
 
-static int pmix_upcalls_by_rank(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The ranks of a list, ascending and each once; *n = 0: all of the job. */
 static pmix_status_t pmix_upcalls_ranks_of(const pmix_proc_t *procs, size_t np,
                                            uint32_t **rank, uint32_t *n)
@@ -85,7 +80,7 @@ static pmix_status_t pmix_upcalls_ranks_of(const pmix_proc_t *procs, size_t np,
     }
     if (all)
         return PMIX_SUCCESS;
-    qsort(*rank, np, sizeof **rank, pmix_upcalls_by_rank);
+    ranks_sort(*rank, (uint32_t)np);
     for (size_t i = 0; i < np; i++)
         if (i == 0 || (*rank)[i] != (*rank)[*n - 1])
             (*rank)[(*n)++] = (*rank)[i];
@@ -142,8 +137,8 @@ static pmix_status_t pmix_upcalls_on_finalized(const pmix_proc_t *p, void *obj,
     return pmix_upcalls_post_frame(WIRE_FINALIZED, p->rank, payload);
 }
 
-__attribute__((format(printf, 1, 2))) static void pmix_upcalls_say(const char *format,
-                                                                   ...)
+__attribute__((format(printf, 1, 2))) static void
+pmix_upcalls_tell_user(const char *format, ...)
 {
     char text[PMIX_HOST_TEXT];
     struct pack payload = {0};
@@ -168,7 +163,7 @@ static pmix_status_t pmix_upcalls_on_abort(const pmix_proc_t *p, void *obj, int 
     if (rc != PMIX_SUCCESS)
         return rc;
     if (some > 0) {
-        pmix_upcalls_say(
+        pmix_upcalls_tell_user(
             "PE %u asked to abort some PEs only (PMIx_Abort with a list); oshrun can "
             "only end the whole job",
             p->rank);
@@ -189,7 +184,7 @@ static pmix_status_t pmix_upcalls_on_spawn(const pmix_proc_t *p, const pmix_info
 {
     (void)info, (void)n, (void)cb, (void)arg;
     const char *cmd = na > 0 && apps[0].cmd != NULL ? apps[0].cmd : "nothing";
-    pmix_upcalls_say(
+    pmix_upcalls_tell_user(
         "PE %u asked to start more processes (PMIx_Spawn of '%.64s'); oshrun cannot do "
         "that",
         p->rank, cmd);
@@ -216,16 +211,19 @@ static void pmix_upcalls_make_key(struct pmix_request *r, unsigned char kind,
 }
 
 /* Stores an error in r->status for the loop: libpmix does not forward one that the
- * upcall for a group returns.  NULL: no memory. */
-static struct pmix_request *pmix_upcalls_new_collective(unsigned char kind,
-                                                        const char *name,
-                                                        const pmix_proc_t *procs,
-                                                        size_t np,
-                                                        const pmix_info_t *info, size_t n)
+ * upcall for a group returns.  like: callback and data, which it owns.  NULL: no memory.
+ */
+static struct pmix_request *
+pmix_upcalls_new_collective(const struct pmix_request *like, unsigned char kind,
+                            const char *name, const pmix_proc_t *procs, size_t np,
+                            const pmix_info_t *info, size_t n)
 {
-    struct pmix_request *r = calloc(1, sizeof *r);
-    if (r == NULL)
+    struct pmix_request *r = malloc(sizeof *r);
+    if (r == NULL) {
+        free(like->data);
         return NULL;
+    }
+    *r = *like;
     r->status = pmix_upcalls_ranks_of(procs, np, &r->rank, &r->nranks);
     if (r->status == PMIX_SUCCESS)
         pmix_upcalls_make_key(r, kind, name);
@@ -238,17 +236,11 @@ static pmix_status_t pmix_upcalls_on_fence(const pmix_proc_t *procs, size_t np,
                                            const pmix_info_t *info, size_t n, char *data,
                                            size_t len, pmix_modex_cbfunc_t cb, void *arg)
 {
-    struct pmix_request *r =
-        pmix_upcalls_new_collective(KIND_FENCE, NULL, procs, np, info, n);
-    if (r == NULL) {
-        free(data);
-        return PMIX_ERR_NOMEM;
-    }
-    r->modex = cb;
-    r->arg = arg;
-    r->data = data;
-    r->len = data != NULL ? len : 0;
-    return pmix_upcalls_post_request(pmix_collective_post, r);
+    const struct pmix_request like = {
+        .modex = cb, .arg = arg, .data = data, .len = data != NULL ? len : 0};
+    return pmix_upcalls_post_request(
+        pmix_collective_post,
+        pmix_upcalls_new_collective(&like, KIND_FENCE, NULL, procs, np, info, n));
 }
 
 /* Endpoint data that the members of a group exchange when they construct it. */
@@ -258,13 +250,9 @@ static void pmix_upcalls_copy_endpoints(struct pmix_request *r, const pmix_info_
     const pmix_info_t *i = pmix_upcalls_find_info(info, n, PMIX_GROUP_ENDPT_DATA);
     if (i == NULL || i->value.type != PMIX_BYTE_OBJECT || i->value.data.bo.size == 0)
         return;
-    r->data = malloc(i->value.data.bo.size);
-    if (r->data == NULL) {
-        r->status = PMIX_ERR_NOMEM;
-        return;
-    }
-    r->len = i->value.data.bo.size;
-    memcpy(r->data, i->value.data.bo.bytes, r->len);
+    r->data = pmix_copy(i->value.data.bo.bytes, i->value.data.bo.size);
+    r->len = r->data != NULL ? i->value.data.bo.size : 0;
+    r->status = r->data != NULL ? r->status : PMIX_ERR_NOMEM;
 }
 
 static pmix_status_t pmix_upcalls_on_group(pmix_group_operation_t op, char *group,
@@ -273,28 +261,15 @@ static pmix_status_t pmix_upcalls_on_group(pmix_group_operation_t op, char *grou
                                            pmix_info_cbfunc_t cb, void *arg)
 {
     bool make = op == PMIX_GROUP_CONSTRUCT;
+    const struct pmix_request like = {
+        .info = cb,
+        .arg = arg,
+        .wants_context_id =
+            make && pmix_upcalls_flag(info, n, PMIX_GROUP_ASSIGN_CONTEXT_ID)};
     struct pmix_request *r = pmix_upcalls_new_collective(
-        make ? KIND_CONSTRUCT : KIND_DESTRUCT, group, procs, np, info, n);
-    if (r == NULL)
-        return PMIX_ERR_NOMEM;
-    r->info = cb;
-    r->arg = arg;
-    r->wants_number = make && pmix_upcalls_flag(info, n, PMIX_GROUP_ASSIGN_CONTEXT_ID);
-    if (make)
+        &like, make ? KIND_CONSTRUCT : KIND_DESTRUCT, group, procs, np, info, n);
+    if (r != NULL && make)
         pmix_upcalls_copy_endpoints(r, info, n);
-    return pmix_upcalls_post_request(pmix_collective_post, r);
-}
-
-static pmix_status_t pmix_upcalls_post_connect(unsigned char kind,
-                                               const pmix_proc_t *procs, size_t np,
-                                               const pmix_info_t *info, size_t n,
-                                               pmix_op_cbfunc_t cb, void *arg)
-{
-    struct pmix_request *r = pmix_upcalls_new_collective(kind, NULL, procs, np, info, n);
-    if (r == NULL)
-        return PMIX_ERR_NOMEM;
-    r->op = cb;
-    r->arg = arg;
     return pmix_upcalls_post_request(pmix_collective_post, r);
 }
 
@@ -302,14 +277,20 @@ static pmix_status_t pmix_upcalls_on_connect(const pmix_proc_t *procs, size_t np
                                              const pmix_info_t *info, size_t n,
                                              pmix_op_cbfunc_t cb, void *arg)
 {
-    return pmix_upcalls_post_connect(KIND_CONNECT, procs, np, info, n, cb, arg);
+    const struct pmix_request like = {.op = cb, .arg = arg};
+    return pmix_upcalls_post_request(
+        pmix_collective_post,
+        pmix_upcalls_new_collective(&like, KIND_CONNECT, NULL, procs, np, info, n));
 }
 
 static pmix_status_t pmix_upcalls_on_disconnect(const pmix_proc_t *procs, size_t np,
                                                 const pmix_info_t *info, size_t n,
                                                 pmix_op_cbfunc_t cb, void *arg)
 {
-    return pmix_upcalls_post_connect(KIND_DISCONNECT, procs, np, info, n, cb, arg);
+    const struct pmix_request like = {.op = cb, .arg = arg};
+    return pmix_upcalls_post_request(
+        pmix_collective_post,
+        pmix_upcalls_new_collective(&like, KIND_DISCONNECT, NULL, procs, np, info, n));
 }
 
 /* ---- data of a PE of another node ------------------------------------------------- */
@@ -422,7 +403,7 @@ static pmix_status_t pmix_upcalls_on_query(pmix_proc_t *p, pmix_query_t *queries
 
 /* ---- job control ------------------------------------------------------------------ */
 
-/* The signal that a directive stands for; 0: it says nothing; -1: not supported; -2: bad
+/* The signal that a directive stands for; 0: it has none; -1: not supported; -2: bad
  * value. */
 static int pmix_upcalls_signal_of(const pmix_info_t *d)
 {

@@ -42,35 +42,14 @@ static enum quotes command_after(enum quotes q, char c)
 /* Writes shell parameter n such that it expands to one word in quoting state q. */
 static void command_put_parameter(FILE *f, enum quotes q, int n)
 {
-    static const char *const form[] = {"\"${%d}\"", "'\"${%d}\"'", "${%d}"};
-    const char *text = form[q];
-    size_t head = strcspn(text, "%");
-    fprintf(f, "%.*s%d%s", (int)head, text, n, text + head + 2);
+    static const char *const before[] = {"\"", "'\"", ""};
+    static const char *const after[] = {"\"", "\"'", ""};
+    fprintf(f, "%s${%d}%s", before[q], n, after[q]);
 }
 
 struct used {
     bool host, command;
 };
-
-/* Handles the character after a percent sign.  False: it is unknown. */
-static bool command_put_item(FILE *f, enum quotes q, char item, struct used *used)
-{
-    switch (item) {
-    case '%':
-        fputc('%', f);
-        return true;
-    case 'h':
-        command_put_parameter(f, q, 1);
-        used->host = true;
-        return true;
-    case 'c':
-        command_put_parameter(f, q, 2);
-        used->command = true;
-        return true;
-    default:
-        return false;
-    }
-}
 
 /* Returns an invalid character after a percent sign, or -1. */
 static int command_translate(FILE *f, const char *form, struct used *used)
@@ -78,9 +57,15 @@ static int command_translate(FILE *f, const char *form, struct used *used)
     enum quotes q = QUOTES_NONE;
     for (const char *p = form; *p != '\0'; p++) {
         if (*p == '%') {
-            if (!command_put_item(f, q, p[1], used))
-                return p[1];
             p++;
+            if (*p == '%')
+                fputc('%', f);
+            else if (*p == 'h' || *p == 'c')
+                command_put_parameter(f, q, *p == 'h' ? 1 : 2);
+            else
+                return *p;
+            used->host = used->host || *p == 'h';
+            used->command = used->command || *p == 'c';
         } else if (*p == '\\' && q != QUOTES_SINGLE && p[1] != '\0') {
             fputc(*p++, f);
             fputc(*p, f);
@@ -153,16 +138,12 @@ char *command_host(const char *host)
 
 static void command_set_name(struct command *c, const char *form)
 {
-    const char *name = "the launch agent";
-    int len = (int)strlen(name);
-    if (command_is_plain(form)) {
-        const char *end = form + strcspn(form, BLANKS);
-        name = end;
-        while (name > form && name[-1] != '/')
-            name--;
-        len = (int)(end - name);
-    }
-    snprintf(c->name, sizeof c->name, "%.*s", len, name);
+    size_t len = strcspn(form, BLANKS);
+    const char *slash = memrchr(form, '/', len), *name = slash != NULL ? slash + 1 : form;
+    if (command_is_plain(form))
+        snprintf(c->name, sizeof c->name, "%.*s", (int)(form + len - name), name);
+    else
+        snprintf(c->name, sizeof c->name, "the launch agent");
 }
 
 /* 0, or -1 after an error message: the agent is not there. */
@@ -172,14 +153,12 @@ static int command_look_up(const char *form)
     if (!command_is_plain(form))
         return 0;
     char *name = strndup(form, strcspn(form, BLANKS));
-    if (name == NULL ||
-        child_find(AT_FDCWD, getenv("PATH"), name, path, sizeof path) == 0) {
-        free(name);
-        return 0;
-    }
-    error_report("cannot run the launch agent '%s': %s", name, strerror(errno));
+    int rc =
+        name != NULL ? child_find(AT_FDCWD, getenv("PATH"), name, path, sizeof path) : 0;
+    if (rc != 0)
+        error_report("cannot run the launch agent '%s': %s", name, strerror(errno));
     free(name);
-    return -1;
+    return rc == 0 ? 0 : -1;
 }
 
 int command_make(struct command *c, const char *form, const char *daemon_path)

@@ -25,11 +25,14 @@
 #define EXIT_USAGE       2
 #define EXIT_NOT_RUNABLE 126
 #define EXIT_NOT_FOUND   127
+#define VALUE_BYTES      40 /* "ppr:4294967295:node:OVERSUBSCRIBE" */
 
+/* Columns of the table of options. */
 enum family {
     MPIRUN,  /* of Open MPI */
     PRTERUN, /* of PRRTE */
     SRUN,    /* of Slurm */
+    FAMILIES
 };
 
 static const struct {
@@ -41,96 +44,124 @@ static const struct {
 #define NAMES (sizeof names / sizeof *names)
 
 /* A command line under construction. */
-struct call {
+struct cmdline {
     enum family family;
     const struct options *o;
     char **word; /* NULL-terminated */
-    size_t count;
-    bool broken; /* no memory */
+    bool no_memory;
 };
 
-static void launcher_add_word(struct call *c, char *word)
+static void launcher_add_word(struct cmdline *c, char *word)
 {
-    char **grown = realloc(c->word, (c->count + 2) * sizeof *grown);
-    if (grown != NULL)
-        c->word = grown;
-    if (grown == NULL || word == NULL) {
-        c->broken = true;
-        free(word);
-        return;
+    if (string_list_add(&c->word, word) != 0)
+        c->no_memory = true;
+}
+
+/* Adds "--option=" with the value in one word; "--option " in two words. */
+static void launcher_add(struct cmdline *c, const char *option, const char *value)
+{
+    const char *space = strchr(option, ' ');
+    if (space != NULL) {
+        launcher_add_word(c, strndup(option, (size_t)(space - option)));
+        option = space + 1;
     }
-    grown[c->count++] = word;
-    grown[c->count] = NULL;
+    if (string_list_print(&c->word, "%s%s", option, value) != 0)
+        c->no_memory = true;
 }
 
-__attribute__((format(printf, 2, 3))) static void launcher_add(struct call *c,
-                                                               const char *format, ...)
+/* ---- options ---------------------------------------------------------------------- */
+
+/* Numbers and names of options as text. */
+struct values {
+    char npes[VALUE_BYTES], per_node[VALUE_BYTES], timeout[VALUE_BYTES];
+    char map[VALUE_BYTES], bind[VALUE_BYTES], cpu_bind[VALUE_BYTES];
+};
+
+static void launcher_make_values(const struct cmdline *c, struct values *v)
 {
-    char *word = NULL;
-    va_list ap;
-    va_start(ap, format);
-    if (vasprintf(&word, format, ap) < 0)
-        word = NULL;
-    va_end(ap);
-    launcher_add_word(c, word);
+    static const char *const bind[] = {"", "none", "core", "numa"};
+    static const char *const cpu_bind[] = {"", "none", "cores", "ldoms"};
+    const struct options *o = c->o;
+    bool bound = o->bind != JOB_BIND_AUTO;
+    snprintf(v->npes, VALUE_BYTES, "%u", o->npes);
+    snprintf(v->per_node, VALUE_BYTES, "%u", o->order.per_node);
+    snprintf(v->timeout, VALUE_BYTES, "%u", o->timeout_s);
+    snprintf(v->bind, VALUE_BYTES, "%s%s", bind[o->bind],
+             o->bind > JOB_BIND_NONE ? ":overload-allowed" : "");
+    snprintf(v->cpu_bind, VALUE_BYTES, "%s%s%s", o->report_bindings ? "verbose" : "",
+             o->report_bindings && bound ? "," : "", cpu_bind[o->bind]);
+    if (o->order.per_node > 0)
+        snprintf(v->map, VALUE_BYTES, "ppr:%u:node", o->order.per_node);
+    else
+        strcpy(v->map, o->order.by == MAP_BY_NODE ? "node" : "slot");
+    if (c->family == PRTERUN)
+        strcat(v->map, ":OVERSUBSCRIBE");
 }
 
-static void launcher_add_pair(struct call *c, const char *option, const char *value)
-{
-    launcher_add(c, "%s", option);
-    launcher_add(c, "%s", value);
-}
-
-static void launcher_add_number(struct call *c, const char *option, uint32_t value)
-{
-    launcher_add(c, "%s", option);
-    launcher_add(c, "%u", value);
-}
-
-/* ---- unsupported options ---------------------------------------------------------- */
-
-/* True if the program has an argument ":", which separates programs in Open MPI and
- * PRRTE. */
-static bool launcher_has_colon(char *const *argv)
-{
-    for (; *argv != NULL; argv++)
-        if (strcmp(*argv, ":") == 0)
-            return true;
-    return false;
-}
-
-static const char *launcher_unsupported_option(const struct call *c)
+/* There may be more PEs than slots or processors, standard input goes to PE 0, and a
+ * failed PE ends the job, as with oshrun itself.  0, or EXIT_USAGE after an error
+ * message. */
+static int launcher_add_options(struct cmdline *c)
 {
     const struct options *o = c->o;
-    bool srun = c->family == SRUN;
+    bool node = o->order.by == MAP_BY_NODE, per_node = o->order.per_node > 0;
+    bool bound = o->bind != JOB_BIND_AUTO, bindings = o->report_bindings;
+    struct values v;
+    launcher_make_values(c, &v);
     const struct {
         bool given;
-        const char *name;
-    } rows[] = {{o->vnodes > 0, "--vnodes"},
-                {o->order.rank_file != NULL, "--rank-file"},
-                {o->agent != NULL, "--launch-agent"},
-                {o->interface != NULL, "--if"},
-                {o->gdb_pe != JOB_NO_PE, "--gdb"},
-                {o->valgrind, "--valgrind"},
-                {o->verbose, "--verbose"},
-                {srun && o->report, "--report"},
-                {srun && o->timeout_s > 0, "--timeout"}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].given)
-            return rows[i].name;
-    return NULL;
+        const char *name, *value;
+        const char *option[FAMILIES]; /* "": none is needed; NULL: there is none */
+    } row[] = {
+        {o->vnodes > 0, "--vnodes", NULL, {NULL}},
+        {o->order.rank_file != NULL, "--rank-file", NULL, {NULL}},
+        {o->agent != NULL, "--launch-agent", NULL, {NULL}},
+        {o->interface != NULL, "--if", NULL, {NULL}},
+        {o->gdb_pe != JOB_NO_PE, "--gdb", NULL, {NULL}},
+        {o->valgrind, "--valgrind", NULL, {NULL}},
+        {o->verbose, "--verbose", NULL, {NULL}},
+        {true, NULL, "", {"--oversubscribe", "", "--mpi=pmix"}},
+        {true, NULL, "", {"", "", "--input=0"}},
+        {true, NULL, "", {"", "", "--kill-on-bad-exit=1"}},
+        {per_node || node, NULL, v.map, {"--map-by ", "", ""}},
+        {true, NULL, v.map, {"", "--map-by ", ""}},
+        {o->tag_output, NULL, "", {"--tag-output", "--output tag", "--label"}},
+        {o->report, "--report", "", {"--display-map", "--display map", NULL}},
+        {bindings, NULL, "", {"--report-bindings", "--display bindings", ""}},
+        {o->npes > 0, NULL, v.npes, {"-n ", "-n ", "--ntasks="}},
+        {per_node, NULL, v.per_node, {"", "", "--ntasks-per-node="}},
+        {node, NULL, "", {"", "", "--distribution=cyclic"}},
+        {bound, NULL, v.bind, {"--bind-to ", "--bind-to ", ""}},
+        {bound || bindings, NULL, v.cpu_bind, {"", "", "--cpu-bind="}},
+        {o->wdir != NULL, NULL, o->wdir, {"--wdir ", "--wdir ", "--chdir="}},
+        {o->timeout_s > 0, "--timeout", v.timeout, {"--timeout ", "--timeout ", NULL}},
+        {*o->env != NULL, NULL, "", {"", "", "--export=ALL"}}, /* in its environment */
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        const char *option = row[i].option[c->family];
+        if (row[i].given && option == NULL) {
+            error_report(
+                "%s has no meaning for %s; leave it out, or leave out --launcher",
+                row[i].name, o->launcher);
+            return EXIT_USAGE;
+        }
+        if (row[i].given && *option != '\0')
+            launcher_add(c, option, row[i].value);
+    }
+    for (char **e = o->env; c->family != SRUN && *e != NULL; e++)
+        launcher_add(c, "-x ", *e);
+    return 0;
 }
 
-static int launcher_check(const struct call *c)
+static int launcher_check(const struct cmdline *c)
 {
     const struct options *o = c->o;
-    const char *unknown = launcher_unsupported_option(c);
-    if (unknown != NULL)
-        error_report("%s has no meaning for %s; leave it out, or leave out --launcher",
-                     unknown, o->launcher);
-    else if (o->order.per_node > 0 && o->order.by == MAP_BY_NODE)
+    bool colon = false; /* it separates programs in Open MPI and PRRTE */
+    for (char *const *a = o->argv; *a != NULL; a++)
+        colon = colon || strcmp(*a, ":") == 0;
+    if (o->order.per_node > 0 && o->order.by == MAP_BY_NODE)
         error_report("%s takes -N or --map-by node, but not both", o->launcher);
-    else if (c->family != SRUN && launcher_has_colon(o->argv))
+    else if (c->family != SRUN && colon)
         error_report(
             "%s takes the argument ':' for itself; use oshrun without --launcher",
             o->launcher);
@@ -139,10 +170,10 @@ static int launcher_check(const struct call *c)
     return EXIT_USAGE;
 }
 
-/* ---- options of the launchers ----------------------------------------------------- */
+/* ---- hosts ------------------------------------------------------------------------ */
 
-/* "a:4,b", or with names only "a,b". */
-static char *launcher_join_hosts(const struct hosts *h, bool slots)
+/* "a:4,b", or for srun "a,b".  NULL: no memory. */
+static char *launcher_join_hosts(const struct hosts *h)
 {
     char *text = NULL;
     size_t len;
@@ -151,156 +182,56 @@ static char *launcher_join_hosts(const struct hosts *h, bool slots)
         return NULL;
     for (uint32_t i = 0; i < h->count; i++) {
         fprintf(m, "%s%s", i > 0 ? "," : "", h->host[i].name);
-        if (slots && h->host[i].slots > 0)
+        if (h->host[i].slots > 0)
             fprintf(m, ":%u", h->host[i].slots);
     }
     return fclose(m) == 0 ? text : NULL;
 }
 
-/* Expands the host list: the other launchers do not know our ranges. */
-static int launcher_read_hosts(const struct call *c, struct hosts *h)
+static int launcher_add_host_list(struct cmdline *c, const struct hosts *h)
 {
-    char why[HOSTS_WHY];
-    const struct options *o = c->o;
-    if (o->hosts != NULL && hosts_from_list(h, o->hosts, why) != 0) {
-        error_report("%s %s", o->where, why);
-        return EXIT_USAGE;
-    }
-    if (o->host_file != NULL && hosts_from_file(h, o->host_file, why) != 0) {
-        error_report("%s", why);
-        return EXIT_ERROR;
-    }
+    char count[VALUE_BYTES], *list = launcher_join_hosts(h);
+    for (uint32_t i = 0; c->family == SRUN && i < h->count; i++)
+        if (h->host[i].slots > 0) {
+            error_report("srun takes no slots per host, as host '%s' has; use -N",
+                         h->host[i].name);
+            free(list);
+            return EXIT_USAGE;
+        }
+    snprintf(count, sizeof count, "%u", h->count);
+    if (c->family == SRUN)
+        launcher_add(c, "--nodes=", count);
+    launcher_add(c, c->family == SRUN ? "--nodelist=" : "--host ",
+                 list != NULL ? list : "");
+    c->no_memory = c->no_memory || list == NULL;
+    free(list);
     return 0;
 }
 
-static int launcher_add_mpi_hosts(struct call *c)
+/* Expands the list: the other launchers do not know our ranges. */
+static int launcher_add_hosts(struct cmdline *c)
 {
+    char why[HOSTS_WHY];
     struct hosts h = {0};
-    if (c->o->host_file != NULL) {
-        launcher_add_pair(c, "--hostfile", c->o->host_file);
+    const struct options *o = c->o;
+    if (o->host_file != NULL && c->family != SRUN) {
+        launcher_add(c, "--hostfile ", o->host_file);
         return 0;
     }
-    int rc = launcher_read_hosts(c, &h);
-    if (rc == 0 && h.count > 0) {
-        launcher_add(c, "--host");
-        launcher_add_word(c, launcher_join_hosts(&h, true));
+    if (o->hosts != NULL && hosts_from_list(&h, o->hosts, why) != 0) {
+        error_report("%s %s", o->where, why);
+        return EXIT_USAGE;
     }
+    if (o->host_file != NULL && hosts_from_file(&h, o->host_file, why) != 0) {
+        error_report("%s", why);
+        return EXIT_ERROR;
+    }
+    int rc = h.count > 0 ? launcher_add_host_list(c, &h) : 0;
     hosts_free(&h);
     return rc;
 }
 
-static int launcher_add_srun_hosts(struct call *c)
-{
-    struct hosts h = {0};
-    int rc = launcher_read_hosts(c, &h);
-    for (uint32_t i = 0; rc == 0 && i < h.count; i++)
-        if (h.host[i].slots > 0) {
-            error_report("srun takes no slots per host, as host '%s' has; use -N",
-                         h.host[i].name);
-            rc = EXIT_USAGE;
-        }
-    if (rc == 0 && h.count > 0) {
-        char *list = launcher_join_hosts(&h, false);
-        launcher_add(c, "--nodes=%u", h.count);
-        launcher_add(c, "--nodelist=%s", list != NULL ? list : "");
-        free(list);
-    }
-    hosts_free(&h);
-    return rc;
-}
-
-static const char *launcher_bind_name(enum job_bind bind, const char *core,
-                                      const char *numa)
-{
-    return bind == JOB_BIND_CORE ? core : bind == JOB_BIND_NUMA ? numa : "none";
-}
-
-/* There may be more PEs than slots or processors, as with oshrun itself. */
-static void launcher_add_mpirun(struct call *c)
-{
-    const struct options *o = c->o;
-    launcher_add(c, "--oversubscribe");
-    if (o->order.per_node > 0) {
-        launcher_add(c, "--map-by");
-        launcher_add(c, "ppr:%u:node", o->order.per_node);
-    } else if (o->order.by == MAP_BY_NODE) {
-        launcher_add_pair(c, "--map-by", "node");
-    }
-    if (o->tag_output)
-        launcher_add(c, "--tag-output");
-    if (o->report)
-        launcher_add(c, "--display-map");
-    if (o->report_bindings)
-        launcher_add(c, "--report-bindings");
-}
-
-static void launcher_add_prterun(struct call *c)
-{
-    const struct options *o = c->o;
-    launcher_add(c, "--map-by");
-    if (o->order.per_node > 0)
-        launcher_add(c, "ppr:%u:node:OVERSUBSCRIBE", o->order.per_node);
-    else
-        launcher_add(c, "%s:OVERSUBSCRIBE", o->order.by == MAP_BY_NODE ? "node" : "slot");
-    if (o->tag_output)
-        launcher_add_pair(c, "--output", "tag");
-    if (o->report)
-        launcher_add_pair(c, "--display", "map");
-    if (o->report_bindings)
-        launcher_add_pair(c, "--display", "bindings");
-}
-
-static int launcher_add_mpi(struct call *c)
-{
-    const struct options *o = c->o;
-    if (c->family == PRTERUN)
-        launcher_add_prterun(c);
-    else
-        launcher_add_mpirun(c);
-    if (o->npes > 0)
-        launcher_add_number(c, "-n", o->npes);
-    if (o->bind != JOB_BIND_AUTO)
-        launcher_add_pair(c, "--bind-to",
-                          launcher_bind_name(o->bind, "core:overload-allowed",
-                                             "numa:overload-allowed"));
-    if (o->wdir != NULL)
-        launcher_add_pair(c, "--wdir", o->wdir);
-    if (o->timeout_s > 0)
-        launcher_add_number(c, "--timeout", o->timeout_s);
-    for (char **e = o->env; *e != NULL; e++)
-        launcher_add_pair(c, "-x", *e);
-    return launcher_add_mpi_hosts(c);
-}
-
-/* Standard input goes to PE 0 and a failed PE ends the job, as with oshrun itself. */
-static int launcher_add_srun(struct call *c)
-{
-    const struct options *o = c->o;
-    launcher_add(c, "--mpi=pmix");
-    launcher_add(c, "--input=0");
-    launcher_add(c, "--kill-on-bad-exit=1");
-    if (o->npes > 0)
-        launcher_add(c, "--ntasks=%u", o->npes);
-    if (o->order.per_node > 0)
-        launcher_add(c, "--ntasks-per-node=%u", o->order.per_node);
-    if (o->order.by == MAP_BY_NODE)
-        launcher_add(c, "--distribution=cyclic");
-    if (o->bind != JOB_BIND_AUTO || o->report_bindings)
-        launcher_add(c, "--cpu-bind=%s%s%s", o->report_bindings ? "verbose" : "",
-                     o->report_bindings && o->bind != JOB_BIND_AUTO ? "," : "",
-                     o->bind != JOB_BIND_AUTO
-                         ? launcher_bind_name(o->bind, "cores", "ldoms")
-                         : "");
-    if (o->tag_output)
-        launcher_add(c, "--label");
-    if (o->wdir != NULL)
-        launcher_add(c, "--chdir=%s", o->wdir);
-    if (*o->env != NULL) /* they are passed in srun's environment */
-        launcher_add(c, "--export=ALL");
-    return launcher_add_srun_hosts(c);
-}
-
-static int launcher_find_family(struct call *c)
+static int launcher_find_family(struct cmdline *c)
 {
     const char *slash = strrchr(c->o->launcher, '/');
     const char *name = slash != NULL ? slash + 1 : c->o->launcher;
@@ -314,18 +245,19 @@ static int launcher_find_family(struct call *c)
     return EXIT_USAGE;
 }
 
-static int launcher_make(struct call *c)
+static int launcher_make(struct cmdline *c)
 {
     int rc = launcher_find_family(c);
+    launcher_add_word(c, strdup(c->o->launcher));
+    if (rc == 0)
+        rc = launcher_add_options(c);
     if (rc == 0)
         rc = launcher_check(c);
-    if (rc != 0)
-        return rc;
-    launcher_add(c, "%s", c->o->launcher);
-    rc = c->family == SRUN ? launcher_add_srun(c) : launcher_add_mpi(c);
+    if (rc == 0)
+        rc = launcher_add_hosts(c);
     for (char *const *a = c->o->argv; *a != NULL; a++)
-        launcher_add(c, "%s", *a);
-    if (rc == 0 && c->broken) {
+        launcher_add_word(c, strdup(*a));
+    if (rc == 0 && c->no_memory) {
         error_report("no memory for the command of %s", c->o->launcher);
         rc = EXIT_ERROR;
     }
@@ -334,25 +266,18 @@ static int launcher_make(struct call *c)
 
 /* ---- execution -------------------------------------------------------------------- */
 
-static void launcher_print_word(const char *before, const char *word)
+static void launcher_print(const struct cmdline *c)
 {
-    fputs(before, stdout);
-    shell_quote(stdout, word);
-}
-
-static void launcher_print(const struct call *c)
-{
-    bool by_env = c->family == SRUN && *c->o->env != NULL;
-    if (by_env)
-        printf("env");
-    for (char **e = c->o->env; by_env && *e != NULL; e++)
-        launcher_print_word(" ", *e);
-    for (size_t i = 0; i < c->count; i++)
-        launcher_print_word(i > 0 || by_env ? " " : "", c->word[i]);
+    if (c->family == SRUN && *c->o->env != NULL) {
+        printf("env ");
+        shell_print(stdout, c->o->env);
+        putchar(' ');
+    }
+    shell_print(stdout, c->word);
     putchar('\n');
 }
 
-static int launcher_execute(const struct call *c)
+static int launcher_execute(const struct cmdline *c)
 {
     if (c->family == SRUN)
         for (char **e = c->o->env; *e != NULL; e++)
@@ -366,14 +291,12 @@ static int launcher_execute(const struct call *c)
 
 int launcher_exec(const struct options *o)
 {
-    struct call c = {.o = o};
+    struct cmdline c = {.o = o};
     int rc = launcher_make(&c);
     if (rc == 0 && o->dry_run)
         launcher_print(&c);
     else if (rc == 0)
         rc = launcher_execute(&c);
-    for (size_t i = 0; i < c.count; i++)
-        free(c.word[i]);
-    free(c.word);
+    string_list_free(c.word);
     return rc;
 }

@@ -3,11 +3,12 @@
  * srun.c - the command line and the environment of the srun that starts the daemons of a
  * Slurm allocation.
  *
- * Pure.  Used by starter.c.
+ * Uses string_list.h.  Used by starter.c.
  */
 #include "config.h"
 
 #include "tools/oshrun/start/starter_int.h"
+#include "tools/oshrun/util/string_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,8 +32,6 @@ static const char *const options[] = {
 };
 
 #define OPTIONS (sizeof options / sizeof *options)
-/* srun, three options of the job, the daemon with its option, the end. */
-#define ARGS (OPTIONS + 7)
 
 /*
  * Variables of the allocation that srun needs.  All others that begin with SLURM_ or
@@ -62,9 +61,7 @@ static bool srun_is_kept(const char *assignment)
 
 char **srun_env(void)
 {
-    size_t n = 0, to = 0;
-    while (environ[n] != NULL)
-        n++;
+    size_t n = string_list_count(environ), to = 0;
     char **env = calloc(n + 1, sizeof *env);
     for (size_t i = 0; env != NULL && i < n; i++)
         if (srun_is_kept(environ[i]))
@@ -79,7 +76,6 @@ static char *srun_node_list(const struct starter_config *c)
     FILE *f = open_memstream(&text, &len);
     if (f == NULL)
         return NULL;
-    fputs("--nodelist=", f);
     for (uint32_t i = 0; i < c->nnodes; i++)
         fprintf(f, "%s%s", i > 0 ? "," : "", c->host[i]);
     if (fclose(f) == 0)
@@ -88,42 +84,27 @@ static char *srun_node_list(const struct starter_config *c)
     return NULL;
 }
 
-static char *srun_number(const char *option, uint32_t n)
-{
-    char *text;
-    return asprintf(&text, "%s=%u", option, n) < 0 ? NULL : text;
-}
-
 char **srun_argv(const struct starter_config *c)
 {
-    size_t n = 0;
-    char **argv = calloc(ARGS, sizeof *argv);
-    if (argv == NULL)
-        return NULL;
-    argv[n++] = strdup("srun");
-    argv[n++] = srun_number("--nodes", c->nnodes);
-    argv[n++] = srun_number("--ntasks", c->nnodes);
-    argv[n++] = srun_node_list(c);
+    char **argv = NULL, *nodes = srun_node_list(c);
+    int rc = nodes == NULL ? -1 : string_list_print(&argv, "srun");
+    rc |= string_list_print(&argv, "--nodes=%u", c->nnodes);
+    rc |= string_list_print(&argv, "--ntasks=%u", c->nnodes);
+    rc |= string_list_print(&argv, "--nodelist=%s", nodes != NULL ? nodes : "");
     for (size_t i = 0; i < OPTIONS; i++)
-        argv[n++] = strdup(options[i]);
-    argv[n++] = strdup(c->daemon_path);
-    argv[n++] = strdup(DAEMON_OPTION);
-    for (size_t i = 0; i < n; i++) {
-        if (argv[i] != NULL)
-            continue;
-        for (size_t k = 0; k < n; k++)
-            free(argv[k]);
-        free(argv);
-        return NULL;
-    }
-    return argv;
+        rc |= string_list_print(&argv, "%s", options[i]);
+    rc |= string_list_print(&argv, "%s", c->daemon_path);
+    rc |= string_list_print(&argv, DAEMON_OPTION);
+    free(nodes);
+    if (rc == 0)
+        return argv;
+    string_list_free(argv);
+    return NULL;
 }
 
 void srun_free_argv(char **argv)
 {
-    for (size_t i = 0; argv != NULL && argv[i] != NULL; i++)
-        free(argv[i]);
-    free(argv);
+    string_list_free(argv);
 }
 
 bool srun_is_noise(const char *line)

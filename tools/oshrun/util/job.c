@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "tools/oshrun/util/job.h"
+#include "tools/oshrun/util/string_list.h"
 #include "tools/oshrun/net/pack.h"
 
 #include <stdio.h>
@@ -25,36 +26,32 @@ uint32_t job_app_of(const struct job *job, uint32_t rank)
     return low;
 }
 
+uint32_t *job_node_of_pes(const struct job *job)
+{
+    uint32_t *node_of = calloc(job->npes, sizeof *node_of);
+    for (uint32_t n = 0; node_of != NULL && n < job->nnodes; n++)
+        for (uint32_t i = 0; i < job->node[n].npes; i++)
+            node_of[job->node[n].rank[i]] = n;
+    return node_of;
+}
+
 /* ---- packing ---------------------------------------------------------------------- */
 
 static void job_pack_list(struct pack *p, char *const *list)
 {
-    uint32_t n = 0;
-    while (list[n] != NULL)
-        n++;
-    pack_u32(p, n);
-    for (uint32_t i = 0; i < n; i++)
-        pack_string(p, list[i]);
-}
-
-static void job_pack_cpus(struct pack *p, const struct job_node *node)
-{
-    pack_u8(p, node->cpus != NULL);
-    for (uint32_t i = 0; node->cpus != NULL && i < node->npes; i++)
-        pack_string(p, node->cpus[i]);
+    pack_u32(p, (uint32_t)string_list_count(list));
+    for (; *list != NULL; list++)
+        pack_string(p, *list);
 }
 
 /* The map as runs of consecutive ranks on one node: u32 node, u32 number of ranks. */
 static void job_pack_map(struct pack *p, const struct job *job)
 {
-    uint32_t *node_of = calloc(job->npes, sizeof *node_of);
+    uint32_t *node_of = job_node_of_pes(job);
     if (node_of == NULL) {
         p->failed = true;
         return;
     }
-    for (uint32_t n = 0; n < job->nnodes; n++)
-        for (uint32_t i = 0; i < job->node[n].npes; i++)
-            node_of[job->node[n].rank[i]] = n;
     uint32_t runs = 1, first = 0;
     for (uint32_t r = 1; r < job->npes; r++)
         runs += node_of[r] != node_of[r - 1];
@@ -75,9 +72,12 @@ void job_pack(struct pack *p, const struct job *job)
     pack_u32(p, job->npes);
     pack_u32(p, job->nnodes);
     for (uint32_t i = 0; i < job->nnodes; i++) {
-        pack_string(p, job->node[i].name);
-        pack_u32(p, job->node[i].npes);
-        job_pack_cpus(p, &job->node[i]);
+        const struct job_node *node = &job->node[i];
+        pack_string(p, node->name);
+        pack_u32(p, node->npes);
+        pack_u8(p, node->cpus != NULL);
+        for (uint32_t k = 0; node->cpus != NULL && k < node->npes; k++)
+            pack_string(p, node->cpus[k]);
     }
     job_pack_map(p, job);
     pack_u32(p, job->napps);
@@ -112,11 +112,8 @@ static char **job_unpack_list(struct unpack *u)
         u->failed = true;
         return NULL;
     }
-    for (uint32_t i = 0; i < n && !u->failed; i++) {
-        list[i] = job_unpack_text(u);
-        if (list[i] == NULL)
-            u->failed = true;
-    }
+    for (uint32_t i = 0; i < n && !u->failed; i++)
+        u->failed = (list[i] = job_unpack_text(u)) == NULL;
     return list;
 }
 

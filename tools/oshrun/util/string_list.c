@@ -4,6 +4,8 @@
 
 #include "tools/oshrun/util/string_list.h"
 
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 size_t string_list_count(char *const *list)
@@ -12,6 +14,37 @@ size_t string_list_count(char *const *list)
     while (list[n] != NULL)
         n++;
     return n;
+}
+
+int string_list_add(char ***list, char *word)
+{
+    size_t n = *list != NULL ? string_list_count(*list) : 0;
+    char **grown = word != NULL ? realloc(*list, (n + 2) * sizeof *grown) : NULL;
+    if (grown == NULL) {
+        free(word);
+        return -1;
+    }
+    grown[n] = word;
+    grown[n + 1] = NULL;
+    *list = grown;
+    return 0;
+}
+
+int string_list_print(char ***list, const char *format, ...)
+{
+    char *word;
+    va_list ap;
+    va_start(ap, format);
+    int n = vasprintf(&word, format, ap);
+    va_end(ap);
+    return string_list_add(list, n >= 0 ? word : NULL);
+}
+
+void string_list_free(char **list)
+{
+    for (size_t i = 0; list != NULL && list[i] != NULL; i++)
+        free(list[i]);
+    free(list);
 }
 
 void shell_quote(FILE *out, const char *word)
@@ -28,4 +61,12 @@ void shell_quote(FILE *out, const char *word)
             fputc(*word, out);
     }
     fputc('\'', out);
+}
+
+void shell_print(FILE *out, char *const *words)
+{
+    for (size_t i = 0; words[i] != NULL; i++) {
+        fputs(i > 0 ? " " : "", out);
+        shell_quote(out, words[i]);
+    }
 }
