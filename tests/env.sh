@@ -10,3 +10,6 @@ export SHMEM_COLL_TABLE
 SANITIZED=
 ! grep -q '^#define PGAS_SANITIZED' "$top_builddir/config.h" || SANITIZED=1
 export SANITIZED
+# The tests themselves run in parallel; with more jobs Criterion 2.4 leaks memory at times.
+CRITERION_JOBS=1
+export CRITERION_JOBS

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "pgas/datatype/copy.h"
+#include "pgas/threads/atomic.h"
 #include "pgas/datatype/copy_x86.h"
 #include "pgas/datatype/op_table.h"
 
@@ -29,7 +30,7 @@ static void copy_nontemporal(void *dst, const void *src, size_t n)
     copy_nt_end();
 }
 
-void copy_large(void *dst, const void *src, size_t n)
+LINE_ALIGNED void copy_large(void *dst, const void *src, size_t n)
 {
     if (n <= kernels.wide_copy_max)
         copy_wide(dst, src, n);

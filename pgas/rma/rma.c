@@ -65,26 +65,26 @@ ALWAYS_INLINE void rma_get_inline(shmem_ctx_t ctx, void *dest, const void *sourc
         copy_bytes(dest, from, bytes);
 }
 
-void rma_put(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe,
-             const char *fn)
+LINE_ALIGNED void rma_put(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes,
+                          int pe, const char *fn)
 {
     rma_put_inline(ctx, dest, source, bytes, pe, NET_NOW, fn);
 }
 
-void rma_put_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe,
-                 const char *fn)
+LINE_ALIGNED void rma_put_nbi(shmem_ctx_t ctx, void *dest, const void *source,
+                              size_t bytes, int pe, const char *fn)
 {
     rma_put_inline(ctx, dest, source, bytes, pe, NET_LATER, fn);
 }
 
-void rma_get(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe,
-             const char *fn)
+LINE_ALIGNED void rma_get(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes,
+                          int pe, const char *fn)
 {
     rma_get_inline(ctx, dest, source, bytes, pe, NET_NOW, fn);
 }
 
-void rma_get_nbi(shmem_ctx_t ctx, void *dest, const void *source, size_t bytes, int pe,
-                 const char *fn)
+LINE_ALIGNED void rma_get_nbi(shmem_ctx_t ctx, void *dest, const void *source,
+                              size_t bytes, int pe, const char *fn)
 {
     rma_get_inline(ctx, dest, source, bytes, pe, NET_LATER, fn);
 }

@@ -18,6 +18,10 @@
 /* For functions that must be inlined into every routine on the fast path. */
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
+/* For the functions that every put and get calls: their speed varies by 10 % with their
+ * position relative to cache lines. */
+#define LINE_ALIGNED __attribute__((aligned(64)))
+
 /* clang-format off */
 #define LOAD(T, SUFFIX, ORDER, ORDER_NAME)                                               \
     static inline T load_##ORDER_NAME##_##SUFFIX(const T *p)                             \

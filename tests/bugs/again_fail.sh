@@ -48,7 +48,7 @@ expect_end global-0 0
 expect_end global-status 3 'PE 1 ended the job with status 3'
 expect_end abort 134 'PE 1 (pid [0-9]*) was killed by signal 6'
 expect_end vanish 1 'PE 1 (pid [0-9]*) exited without shmem_finalize'
-expect_end leave 1 'PE 1 has exited or called shmem_finalize while PE [0-9]* waits in shmem_barrier_all'
+expect_end leave 1 'PE 1 has exited or called shmem_finalize while other PEs wait in shmem_barrier_all'
 expect_end end-status 3 'PE 1 (pid [0-9]*) exited with status 3 after shmem_finalize'
 no_again='PE 1 has ended, but PE [0-9]* calls shmem_init again; all PEs must'
 expect_end early 1 "$no_again"

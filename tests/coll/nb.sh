@@ -64,7 +64,7 @@ one of them by nb_barrier; test or wait for each before"
 wrong destroy "shmem_team_destroy: 1 nonblocking collectives have been started and not completed"
 wrong root "nb_bcast: argument 'PE_root' = 2, but the team has PEs 0..1"
 wrong source "nb_fcollect: .* not symmetric"
-wrong left "PE 1 has exited or called shmem_finalize while PE 0 waits in nb_barrier"
+wrong left "PE 1 has exited or called shmem_finalize while other PEs wait in nb_barrier"
 run 1 --vnodes 2 -n 2 "$program" wrong left
-says "PE 1 has exited or called shmem_finalize while PE 0 waits in nb_barrier"
+says "PE 1 has exited or called shmem_finalize while other PEs wait in nb_barrier"
 end

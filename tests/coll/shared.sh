@@ -57,5 +57,5 @@ wrong gone "shmemx_shared_reclaim: argument 'shared' = .* is not a valid node-sh
 (already destroyed?)"
 wrong again "shmemx_shared_reclaim: argument 'shared' = .* is not a valid node-shared result \
 (already destroyed?)"
-wrong left "PE 1 has exited or called shmem_finalize while PE 0 waits in shmemx_shared_reclaim"
+wrong left "PE 1 has exited or called shmem_finalize while other PEs wait in shmemx_shared_reclaim"
 finish

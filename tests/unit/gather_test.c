@@ -241,7 +241,7 @@ static void deliver_one(struct world *w)
             continue;
         w->link[p][q] = m->next;
         if (!is_lost(w, p) && !is_lost(w, q))
-            cr_assert_eq(gather_take(w->g[q], &m->f), 0);
+            cr_assert_eq(gather_recv(w->g[q], &m->f), 0);
         free(m);
         return;
     }
@@ -408,7 +408,7 @@ static int deliver_frame(struct world *w, uint32_t from, uint32_t to, enum wire_
         pack_u8(&p, rest->data[i]);
     const struct frame f = {
         .type = type, .from = from, .to = to, .data = p.data, .len = p.len};
-    int rc = gather_take(w->g[rank_of(to)], &f);
+    int rc = gather_recv(w->g[rank_of(to)], &f);
     pack_free(&p);
     return rc;
 }
@@ -516,7 +516,7 @@ Test(gather, survives_corrupted_frames)
                 m->f.len = below((uint32_t)m->f.len + 1);
             if (below(8) == 0)
                 m->f.from = below(w.tree.nnodes);
-            rejected += gather_take(below(2) ? victim : middle, &m->f) != 0;
+            rejected += gather_recv(below(2) ? victim : middle, &m->f) != 0;
             all++;
             free(m);
         }

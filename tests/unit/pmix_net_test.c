@@ -95,9 +95,9 @@ static int deliver(void)
         if (m->f.to == WIRE_FRONT && m->f.type == WIRE_QUERY_ASK)
             answer_query(&m->f);
         else if (m->f.to == WIRE_FRONT)
-            rejected += gather_take(front, &m->f) != 0;
+            rejected += gather_recv(front, &m->f) != 0;
         else if (m->f.to < NODES)
-            rejected += pmix_net_take(nets[m->f.to], &m->f) != 0;
+            rejected += pmix_net_recv(nets[m->f.to], &m->f) != 0;
         free(m);
     }
     return rejected;
@@ -307,7 +307,7 @@ static void take_spoilt(const struct frame *f)
         m->f.type = (enum wire_type)(rand() % WIRE_TYPES);
     if (rand() % 8 == 0)
         m->f.from = (uint32_t)rand() % NODES;
-    pmix_net_take(nets[m->f.to < NODES ? m->f.to : 1], &m->f);
+    pmix_net_recv(nets[m->f.to < NODES ? m->f.to : 1], &m->f);
     free(m);
 }
 

@@ -42,14 +42,14 @@ static pid_t start_group(int reaper_fd)
             pause();
     }
     setpgid(pid, pid);
-    reaper_announce(reaper_fd, pid);
+    reaper_send(reaper_fd, REAPER_GROUP, pid);
     return pid;
 }
 
 static void tick_for(int fd, int ms)
 {
     for (int i = 0; i < ms / (LIMIT_MS / 4); i++) {
-        reaper_announce(fd, REAPER_TICK);
+        reaper_send(fd, REAPER_TICK, 0);
         usleep(LIMIT_MS / 4 * 1000);
     }
 }

@@ -176,7 +176,7 @@ Test(route, frames_go_to_their_target)
         for (unsigned k = 0; k < s->remotes;
              k++) { /* from a neighbour, also back to it */
             f.from = 7;
-            cr_assert_not(route_take(&s->r, s->remote[k]->near.link, &f));
+            cr_assert_not(route_recv(&s->r, s->remote[k]->near.link, &f));
             expect_at(s, &way[i].leader_msg, 1, 7, way[i].to);
         }
         close_spot(s);
@@ -190,7 +190,7 @@ Test(route, frames_for_this_node_are_not_forwarded)
         struct spot *s = open_with(me[i], tree_children(&tree, me[i]));
         struct frame f = frame_of(WIRE_EVENT, 7, me[i], 100);
         for (unsigned k = 0; k < s->remotes; k++)
-            cr_assert(route_take(&s->r, s->remote[k]->near.link, &f));
+            cr_assert(route_recv(&s->r, s->remote[k]->near.link, &f));
         expect_at(s, NULL, 0, 7, me[i]);
         close_spot(s);
     }
@@ -202,8 +202,8 @@ Test(route, frames_for_unknown_nodes_are_dropped)
     struct spot *s = open_with(0, FANOUT);
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
         struct frame f = frame_of(WIRE_EVENT, 3, unknown[i], 100);
-        cr_assert_not(route_take(&s->r, link_of(s, 3), &f));
-        cr_assert_not(route_take(&s->r, link_of(s, UP), &f));
+        cr_assert_not(route_recv(&s->r, link_of(s, 3), &f));
+        cr_assert_not(route_recv(&s->r, link_of(s, UP), &f));
         expect_at(s, NULL, 0, 3, unknown[i]);
     }
     close_spot(s);
@@ -219,7 +219,7 @@ Test(route, for_all_from_the_front)
     route_send(&s->r, &f);
     expect_at(s, children, FANOUT, WIRE_FRONT, WIRE_ALL);
     f.from = 7; /* a daemon's frame reaches all, the sender's subtree too */
-    cr_assert_not(route_take(&s->r, link_of(s, 1), &f),
+    cr_assert_not(route_recv(&s->r, link_of(s, 1), &f),
                   "a frame for all is not for the front end");
     expect_at(s, children, FANOUT, 7, WIRE_ALL);
     close_spot(s);
@@ -233,9 +233,9 @@ Test(route, for_all_in_the_middle)
     route_send(&s->r, &f);
     expect_at(s, up, 1, 0, WIRE_ALL);
     f.from = 4;
-    cr_assert_not(route_take(&s->r, link_of(s, 4), &f), "it returns from the front end");
+    cr_assert_not(route_recv(&s->r, link_of(s, 4), &f), "it returns from the front end");
     expect_at(s, up, 1, 4, WIRE_ALL);
-    cr_assert(route_take(&s->r, link_of(s, UP), &f), "from above: for this node too");
+    cr_assert(route_recv(&s->r, link_of(s, UP), &f), "from above: for this node too");
     expect_at(s, children, FANOUT, 4, WIRE_ALL);
     close_spot(s);
 }
@@ -244,7 +244,7 @@ Test(route, for_all_at_a_leaf)
 {
     struct spot *s = open_with(12, 0);
     struct frame f = frame_of(WIRE_EVENT, 4, WIRE_ALL, 100);
-    cr_assert(route_take(&s->r, link_of(s, UP), &f));
+    cr_assert(route_recv(&s->r, link_of(s, UP), &f));
     expect_at(s, NULL, 0, 4, WIRE_ALL);
     close_spot(s);
 }
@@ -258,11 +258,11 @@ Test(route, frames_wait_for_a_link)
     struct frame f = frame_of(WIRE_SIGNAL, 0, 4, 1);
     route_send(&s->r, &f);
     f = frame_of(WIRE_INPUT, WIRE_FRONT, 4, 300);
-    cr_assert_not(route_take(&s->r, link_of(s, UP), &f));
+    cr_assert_not(route_recv(&s->r, link_of(s, UP), &f));
     f = frame_of(WIRE_EVENT, 9, WIRE_ALL, 0);
-    cr_assert(route_take(&s->r, link_of(s, UP), &f));
+    cr_assert(route_recv(&s->r, link_of(s, UP), &f));
     f = frame_of(WIRE_MODEX_ASK, 3, 4, 20);
-    cr_assert_not(route_take(&s->r, link_of(s, 3), &f));
+    cr_assert_not(route_recv(&s->r, link_of(s, 3), &f));
     cr_assert_not(route_has_child(&s->r, 4));
     struct frame job = frame_of(WIRE_JOB, 0, 4, 77);
     struct remote *remote = attach(s, 4, &job);
@@ -311,7 +311,7 @@ Test(route, frames_for_a_lost_child_are_dropped)
     route_send(&s->r, &f); /* queued, and then discarded */
     route_detach(&s->r, 4);
     route_send(&s->r, &f);
-    cr_assert_not(route_take(&s->r, link_of(s, UP), &f));
+    cr_assert_not(route_recv(&s->r, link_of(s, UP), &f));
     struct remote *late = link_to(s, 4);
     cr_assert_eq(route_attach(&s->r, 4, late->near.link, NULL), -1, "it is gone");
     pump(late);
@@ -328,7 +328,7 @@ Test(route, frames_for_a_lost_child_are_dropped)
     f.to = 12; /* below it */
     route_send(&s->r, &f);
     f.to = WIRE_ALL;
-    cr_assert(route_take(&s->r, link_of(s, UP), &f));
+    cr_assert(route_recv(&s->r, link_of(s, UP), &f));
     struct remote *other = attach(s, 5, NULL);
     pump(other);
     cr_assert_eq(other->count, 1, "frames for all still reach the others");

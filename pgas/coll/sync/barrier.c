@@ -48,9 +48,9 @@ static bool barrier_reached(const void *arg)
 _Noreturn void barrier_on_stall(int pe, const char *fn)
 {
     log_misuse(
-        "PE %d has exited or called shmem_finalize while PE %d waits in %s; all PEs "
+        "PE %d has exited or called shmem_finalize while other PEs wait in %s; all PEs "
         "must take part",
-        pe, pgas_self.me, fn);
+        pe, fn);
 }
 
 /* A PE that has entered the awaited barrier before it departed is not an error: its

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <link.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -51,7 +52,7 @@ uint64_t call_site_locate(const void *return_address, char *module, size_t size)
 {
     const char *call = (const char *)return_address - 1, *function;
     const struct link_map *map = call_site_module(call, &function);
-    char program[MODULE_MAX] = "";
+    char program[PATH_MAX] = "";
 
     module[0] = '\0';
     if (map == NULL)

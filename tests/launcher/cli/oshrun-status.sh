@@ -17,6 +17,20 @@ within() {
 }
 
 run 0 -n 4 true
+# Freed memory has other contents: nothing may be used after it was freed.
+perturb=glibc.malloc.tcache_count=0:glibc.malloc.perturb=165
+for nodes in 1 2; do
+    GLIBC_TUNABLES=$perturb run 0 --vnodes $nodes -n 2 -v true
+done
+GLIBC_TUNABLES=$perturb run 0 -n 2 -v true
+# PEs get the descriptors that oshrun inherited, none of its own, and default signals.
+inherited=$(ls /proc/self/fd 37</dev/null)
+for nodes in 1 2; do
+    run 0 --vnodes $nodes -n 2 ls /proc/self/fd 37</dev/null
+    [ "$(sort -un "$work/out")" = "$(echo "$inherited" | sort -un)" ] ||
+        fail "descriptors of a PE: $(cat "$work/out")"
+    run 142 --vnodes $nodes -n 1 sh -c 'kill -ALRM $$; exit 9'
+done
 within 1500 1 -n 4 false
 within 1500 7 -n 4 sh -c '[ "$PMIX_RANK" = 2 ] && exit 7; sleep 60'
 says 'PE 2 (pid [0-9]*) exited with status 7; ending 3 other PEs'

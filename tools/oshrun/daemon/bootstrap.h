@@ -5,7 +5,7 @@
  *   oshrun WIRE-VERSION VERSION nonce=HEX at=ADDRESSES if=LIST timeout=MS start=MS
  *     window=BYTES [node=N]
  *
- * Written by daemons.c and starter.c.  Used by daemon_main.c.
+ * Written by daemons.c and starter.c.  Used by daemon_main.c and starter.c.
  */
 #ifndef OSHRUN_DAEMON_BOOTSTRAP_H
 #define OSHRUN_DAEMON_BOOTSTRAP_H

@@ -2,7 +2,7 @@
 /*
  * child.c - clone as vfork does, set up, exec.
  *
- * Uses reaper.c.  Used by daemon.c, stacks.c and agent.c.
+ * Uses reaper.c.
  *
  * As after vfork, the child runs in the memory of the parent until exec: a daemon with
  * PMIx's threads and memory starts 256 PEs three times faster, and the child can report a
@@ -50,7 +50,7 @@ struct trial {
 /* Signals whose disposition a launcher or a shell may have changed for us. */
 static const int reset_signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE, SIGTERM,
                                     SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU,
-                                    SIGUSR1, SIGUSR2, SIGXFSZ};
+                                    SIGUSR1, SIGUSR2, SIGXFSZ, SIGALRM};
 
 /* From here on all mechanisms that end jobs apply to the child: the reaper knows its
  * group, and it is killed when its parent dies. */
@@ -61,7 +61,7 @@ static int child_join_job(const struct child_spec *s, pid_t parent)
         return -1;
     if (getppid() != parent)
         _exit(CHILD_NOT_RUNABLE);
-    reaper_announce(s->reaper_fd, getpid());
+    reaper_send(s->reaper_fd, REAPER_GROUP, getpid());
     if (s->terminal)
         tcsetpgrp(STDIN_FILENO, getpid()); /* all signals are blocked here */
     return 0;
@@ -70,8 +70,8 @@ static int child_join_job(const struct child_spec *s, pid_t parent)
 /* Gives the child a descriptor table of its own. */
 static int child_unshare_files(void)
 {
-    unsigned first = (unsigned)slot[SLOT_IDLE];
-    if (first > 0 && close_range(first, ~0u, CLOSE_RANGE_UNSHARE) == 0)
+    if (slot[SLOT_IDLE] <= 0 ||
+        close_range((unsigned)slot[SLOT_IDLE], ~0u, CLOSE_RANGE_UNSHARE) == 0)
         return 0;
     return unshare(CLONE_FILES);
 }
@@ -137,11 +137,22 @@ static int child_main(void *arg)
     child_run(a->spec, a->parent, a->sh_argv, a->trial);
 }
 
+/* Not inlined: vfork returns twice, which could corrupt local variables of the caller. */
+__attribute__((noinline)) static pid_t child_vfork(struct child_args *args)
+{
+    pid_t pid = vfork();
+    if (pid == 0)
+        child_main(args);
+    return pid;
+}
+
 /* Returns when the child has executed its program or has exited. */
 static pid_t child_clone(const struct child_spec *s, char **sh_argv, struct trial *t)
 {
     _Alignas(max_align_t) char stack[STACK_BYTES];
     struct child_args args = {s, getpid(), sh_argv, t};
+    if (slot[SLOT_IDLE] <= 0)
+        return child_vfork(&args);
     return clone(child_main, stack + sizeof stack,
                  CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, &args);
 }
@@ -162,8 +173,17 @@ static int child_highest_fd(void)
     return highest;
 }
 
+/* valgrind does not support a clone that shares the descriptors. */
+static bool child_in_valgrind(void)
+{
+    const char *preload = getenv("LD_PRELOAD");
+    return preload != NULL && strstr(preload, "/vgpreload_") != NULL;
+}
+
 void child_reserve(void)
 {
+    if (child_in_valgrind())
+        return;
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC), last = child_highest_fd();
     for (int i = 0; i < SLOTS && null >= 0; i++) {
         slot[i] = last = fcntl(null, F_DUPFD_CLOEXEC, last + 1);

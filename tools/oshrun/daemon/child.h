@@ -2,7 +2,8 @@
 /*
  * child.h - starts one process of the job in a group of its own.
  *
- * Uses reaper.h.  Used by daemon.c (PEs), stacks.c (debuggers) and agent.c.
+ * Uses reaper.h.  Used by daemon.c (PEs), stacks.c and front_sites.c (debuggers),
+ * agent.c, and main.c; child_find also by launch.c, command.c and starter.c.
  */
 #ifndef OSHRUN_DAEMON_CHILD_H
 #define OSHRUN_DAEMON_CHILD_H

@@ -100,8 +100,13 @@ static void daemon_send_ended(struct daemon *d, const struct pe *pe, bool signal
     daemon_send(d, WIRE_ENDED, &p);
 }
 
+/* May be called twice: a frame that reports the end of a PE may cause a signal that
+ * cancels the start of the others. */
 static void daemon_all_ended(struct daemon *d)
 {
+    if (d->all_ended)
+        return;
+    d->all_ended = true;
     daemon_send_u32(d, WIRE_STAGE, DAEMON_STAGE_ENDED);
     d->bytes_seen = d->bytes_read;
     loop_after(d->loop, &d->drain, d->open_streams == 0 ? 0 : DRAIN_QUIET_MS);
@@ -140,7 +145,7 @@ static void daemon_reap(struct daemon *d)
         }
         pe->pid = 0;
     }
-    reaper_announce(d->reaper->fd, REAPER_FORGET);
+    reaper_send(d->reaper->fd, REAPER_FORGET, 0);
 }
 
 static void daemon_finish(struct daemon *d)
@@ -177,7 +182,7 @@ void daemon_stream_ended(struct daemon *d)
     }
 }
 
-static void daemon_take_posts(void *arg, unsigned ready);
+static void daemon_handle_posts(void *arg, unsigned ready);
 
 /* The number of processes that the kernel has killed for lack of memory, on this host and
  * in its cgroups, since it was booted. */
@@ -220,7 +225,7 @@ static void daemon_on_ended(void *arg, unsigned ready)
     if (waitid(P_PID, (id_t)pe->pid, &si, WEXITED | WNOHANG | WNOWAIT) != 0 ||
         si.si_pid == 0)
         return;
-    daemon_take_posts(d, 0); /* what it sent to PMIx before its exit comes first */
+    daemon_handle_posts(d, 0); /* what it sent to PMIx before its exit comes first */
     loop_want(d->loop, &pe->end_watch, 0);
     close(pe->end_watch.fd);
     pe->end_watch.fd = -1;
@@ -273,7 +278,7 @@ static void daemon_on_post(struct daemon *d, struct pmix_host_post *p)
     free(p);
 }
 
-static void daemon_take_posts(void *arg, unsigned ready)
+static void daemon_handle_posts(void *arg, unsigned ready)
 {
     struct daemon *d = arg;
     struct pmix_host_post *p;
@@ -363,7 +368,7 @@ static int daemon_start_server(struct daemon *d, const struct tree *tree)
     }
     daemon_send_u32(d, WIRE_STAGE, DAEMON_STAGE_REGISTER);
     d->pmix_watch = (struct loop_watch){
-        .fd = pmix_host_fd(d->pmix), .fn = daemon_take_posts, .arg = d};
+        .fd = pmix_host_fd(d->pmix), .fn = daemon_handle_posts, .arg = d};
     loop_want(d->loop, &d->pmix_watch, LOOP_IN);
     return 0;
 }
@@ -568,15 +573,26 @@ int daemon_dry_run(const struct job *job)
     return rc;
 }
 
+static void daemon_disable_events(struct daemon *d)
+{
+    loop_cancel(d->loop, &d->spawn);
+    loop_cancel(d->loop, &d->drain);
+    loop_want(d->loop, &d->pmix_watch, 0);
+    for (uint32_t i = 0; i < d->npes; i++) {
+        if (d->pe[i].end_watch.fd < 0)
+            continue;
+        loop_want(d->loop, &d->pe[i].end_watch, 0);
+        close(d->pe[i].end_watch.fd);
+    }
+}
+
 void daemon_stop(struct daemon *d)
 {
     if (d == NULL)
         return;
     stacks_free(d);
-    if (d->loop != NULL) { /* not a dry run */
-        loop_cancel(d->loop, &d->spawn);
-        loop_cancel(d->loop, &d->drain);
-    }
+    if (d->loop != NULL) /* not a dry run */
+        daemon_disable_events(d);
     daemon_kill(d, SIGKILL, NULL, 0);
     if (d->reaper != NULL)
         daemon_reap(d);

@@ -86,6 +86,7 @@ struct daemon {
     uint64_t bytes_read;            /* of output; shows whether a process still writes */
     uint64_t bytes_seen;            /* bytes_read when the drain timer fired last */
     struct loop_timer drain;
+    bool all_ended; /* all PEs have, and no other will be started */
 
     uint32_t report;       /* number of the last report */
     struct stacks *stacks; /* while they are being collected */

@@ -148,7 +148,10 @@ static struct link *daemon_main_open_link(struct serve *s, int fd, enum link_lif
     struct link *l =
         link_open(&s->loop, fd, s->bootstrap.timeout_ms, life, &link_events, s);
     if (l == NULL) {
-        error_report("no memory for a connection");
+        error_report(
+            "cannot create the heartbeat thread (%s); is `ulimit -u` or `-v` too "
+            "low?",
+            strerror(errno));
         daemon_main_leave(s, EXIT_ERROR);
     }
     return l;
@@ -268,6 +271,7 @@ static int daemon_main_recv_job(struct serve *s, const struct frame *f)
         if (route_has_child(&s->route, child))
             route_send(&s->route, &job);
     }
+    route_push(&s->route); /* the start of the PMIx server takes long */
     if (s->front != NULL) {
         link_send(
             s->front,
@@ -296,7 +300,7 @@ static int daemon_main_recv_local(struct serve *s, const struct frame *f)
     if (f->type != WIRE_STOP)
         return s->d != NULL ? daemon_recv(s->d, f) : 0;
     if (unpack_u8(&u) != 0)
-        reaper_announce(s->reaper.fd, REAPER_SPARE);
+        reaper_send(s->reaper.fd, REAPER_SPARE, 0);
     s->leaving = true;
     s->status = 0;
     if (!route_has_children(&s->route))
@@ -318,7 +322,7 @@ static int daemon_main_recv_frame(struct serve *s, struct link *l, const struct 
         link_free(l); /* authenticated, but not a child of ours */
         return 0;
     }
-    return route_take(&s->route, l, f) ? daemon_main_recv_local(s, f) : 0;
+    return route_recv(&s->route, l, f) ? daemon_main_recv_local(s, f) : 0;
 }
 
 static void daemon_main_on_frame(void *arg, struct link *l, const struct frame *f)

@@ -142,5 +142,5 @@ int daemon_recv(struct daemon *d, const struct frame *f)
 {
     struct unpack u = frame_unpack(f);
     return recv_table[f->type] != NULL ? recv_table[f->type](d, &u)
-                                       : pmix_net_take(d->pmix_net, f);
+                                       : pmix_net_recv(d->pmix_net, f);
 }

@@ -3,7 +3,7 @@
  * reaper.c - cleans up processes and files when oshrun ends or is killed.
  *
  * Uses pgas/core/boot/node.h (NODE_ENV).  Used by main.c, front.c, daemon.c,
- * daemon_main.c, starter.c and child.c.
+ * daemon_main.c, watchdog.c, starter.c and child.c.
  *
  * The reaper is forked before anything else, has its own session, blocks every signal,
  * and reads a pipe whose write end only oshrun has.  Nothing is left behind at
@@ -339,20 +339,12 @@ int reaper_start(struct reaper *j)
     return -1;
 }
 
-static void reaper_send(int fd, enum reaper_kind kind, int32_t value)
+void reaper_send(int fd, enum reaper_kind kind, int32_t value)
 {
     const struct reaper_message m = {kind, value};
     /* A write of this size to a pipe is atomic.  On an error the reaper is gone. */
     if (write(fd, &m, sizeof m) < 0)
         return;
-}
-
-void reaper_announce(int fd, pid_t group)
-{
-    if (group > 0)
-        reaper_send(fd, REAPER_GROUP, group);
-    else
-        reaper_send(fd, (enum reaper_kind)group, 0);
 }
 
 void reaper_watch(int fd, uint32_t ms)

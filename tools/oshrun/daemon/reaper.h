@@ -13,11 +13,11 @@
 #include <sys/types.h>
 
 enum reaper_kind {
-    REAPER_TICK = -2,  /* keep-alive for reaper_watch */
-    REAPER_SPARE = -1, /* the job ended normally: kill only the groups */
-    REAPER_FORGET = 0, /* every group so far has been ended and reaped */
-    REAPER_GROUP,      /* value: a process group to kill */
-    REAPER_LIMIT,      /* value: time limit of the watchdog in ms, see reaper_watch */
+    REAPER_GROUP,  /* value: a process group to kill */
+    REAPER_FORGET, /* every group so far has been ended and reaped */
+    REAPER_SPARE,  /* the job ended normally: kill only the groups */
+    REAPER_LIMIT,  /* value: time limit of the watchdog in ms, see reaper_watch */
+    REAPER_TICK,   /* keep-alive for reaper_watch */
 };
 
 /* What the pipe to the reaper contains. */
@@ -36,10 +36,9 @@ struct reaper {
  * message. */
 int reaper_start(struct reaper *j);
 
-/* Adds a process group to those that the reaper will kill; or, for the kinds up to
- * REAPER_FORGET, sends that message.  Async-signal-safe: the child itself calls it before
- * exec. */
-void reaper_announce(int fd, pid_t group);
+/* Sends a message; value 0 if the kind has none.  Async-signal-safe: a child itself sends
+ * REAPER_GROUP before exec. */
+void reaper_send(int fd, enum reaper_kind kind, int32_t value);
 
 /* Arms a watchdog: if the reaper receives nothing for this time, it kills the calling
  * process and cleans up, since a stopped process cannot end its PEs.  The caller sends

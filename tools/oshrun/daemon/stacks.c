@@ -184,7 +184,7 @@ static void stacks_on_run_output(void *arg, unsigned ready)
     struct run *r = arg;
     struct stack *k = r->stack;
     (void)ready;
-    ssize_t n = -1;
+    ssize_t n = 0;
     if (k->text == NULL)
         k->text = malloc(TEXT_MAX);
     if (k->text != NULL && k->len < TEXT_MAX - 1)

@@ -29,7 +29,7 @@ static void watchdog_on_beat(void *arg)
 {
     struct watchdog *w = arg;
     if (loop_now_ns() - atomic_load(&w->ticked_ns) < HANG_NS)
-        reaper_announce(w->reaper_fd, REAPER_TICK);
+        reaper_send(w->reaper_fd, REAPER_TICK, 0);
 }
 
 int watchdog_start(struct watchdog *w, struct loop *loop, int reaper_fd,

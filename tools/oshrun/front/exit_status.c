@@ -2,7 +2,7 @@
 /*
  * exit_status.c - how the exit of a PE affects the job.  Pure: no clock, no I/O.
  *
- * Uses daemon.h.  Used by front.c.
+ * Uses daemon.h.  Used by front_events.c.
  */
 #include "config.h"
 

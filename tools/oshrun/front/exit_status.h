@@ -3,7 +3,7 @@
  * exit_status.h - exit status policy: how the exit of a PE affects the job.  Pure: no
  * clock, no I/O.
  *
- * Uses daemon.h (struct daemon_end).  Used by front.c.
+ * Uses daemon.h (struct daemon_end).  Used by front_events.c.
  */
 #ifndef OSHRUN_FRONT_EXIT_STATUS_H
 #define OSHRUN_FRONT_EXIT_STATUS_H

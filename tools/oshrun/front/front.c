@@ -222,7 +222,7 @@ static int front_run_job(struct front *f, const struct reaper *reaper,
     error_redirect(front_send_error);
     loop_run(&f->loop);
     if (!f->ending) /* processes that left the PEs' process groups may continue */
-        reaper_announce(reaper->fd, REAPER_SPARE);
+        reaper_send(reaper->fd, REAPER_SPARE, 0);
     return 0;
 }
 

@@ -41,8 +41,10 @@ struct front_stream {
 struct front_merge {
     struct front_line *first, *last;
     uint32_t count;
+    size_t bytes;
     uint64_t lines;    /* so far */
     uint64_t *last_of; /* per PE: the number of its last line */
+    bool *mid_line;    /* per PE: its standard error did not end in a newline */
     struct loop_timer timer;
 };
 
@@ -147,8 +149,8 @@ void front_merge_close(struct front *f);
 struct front_site *front_site_find(struct front *f, const char *message, size_t *len);
 /* True while a tool searches for it. */
 bool front_site_pending(const struct front_site *s);
-/* Waits for the tool, at most ms milliseconds. */
-void front_site_wait(struct front_site *s, uint64_t ms);
+/* Waits for the tool, at most until end_ns.  Blocks. */
+void front_site_wait(struct front_site *s, uint64_t end_ns);
 /* "function (file:line)"; NULL: not known. */
 const char *front_site_text(const struct front_site *s);
 void front_sites_free(struct front *f);

@@ -57,7 +57,7 @@ void front_write(struct front *f, uint32_t rank, enum daemon_stream s, const cha
 void front_on_output(struct front *f, uint32_t rank, enum daemon_stream s,
                      const char *text, size_t len)
 {
-    if (s == DAEMON_STDERR && len > 0)
+    if (s == DAEMON_STDERR)
         front_merge_put(f, rank, text, len);
     else
         front_write(f, rank, s, text, len);

@@ -7,9 +7,10 @@
  * Lines "pgas: PE 3: TEXT", or "pgas: TEXT" from a PE before it knows its number, wait in
  * a queue for a short time, in which equal texts of other PEs join them; then one line
  * "pgas: PE 0-7: TEXT" is printed.  All output of one PE keeps its order: a PE joins only
- * a line behind its previous one, and any other output of it first prints its lines.
+ * a line behind its previous one, and its other output follows its messages in the queue.
  * Messages of oshrun follow the lines that were queued before them, because they are
- * often consequences.
+ * often consequences.  The loop never waits for the tool that finds a call site: if the
+ * queue is full, the first line is printed without it.
  */
 #include "config.h"
 
@@ -23,10 +24,10 @@
 #include <string.h>
 
 #define HOLD_MS     100
-#define WAIT_MS     1000  /* for a call site, if the line must be printed now */
-#define LAST_MS     60000 /* likewise, at the end of the job; the tools end earlier */
-#define LINES_MAX   256   /* in the queue */
-#define MESSAGE_MAX 4096  /* longer ones are not messages of the library */
+#define LAST_MS     2000              /* for all call sites, at the end of the job */
+#define LINES_MAX   256               /* in the queue */
+#define BYTES_MAX   ((size_t)1 << 20) /* likewise */
+#define MESSAGE_MAX 4096              /* longer ones are not messages of the library */
 #define RANKS_MIN   8
 #define PREFIX_MAX  32
 #define LIBRARY     "pgas: "
@@ -35,12 +36,14 @@ struct front_line {
     struct front_line *next;
     uint64_t number; /* of the line in the queue, from 1 */
     uint64_t due_ns;
-    uint32_t *rank; /* NULL: a message of oshrun, and text is the whole line */
+    bool plain; /* other output of the PE or, without a PE, of oshrun */
+    uint32_t *rank;
     uint32_t count, capacity;
     bool numbered;           /* the PE knew its number */
     struct front_site *site; /* NULL: none */
     size_t site_at;          /* its position in text */
     char *text;
+    size_t len;
 };
 
 /* ---- printing --------------------------------------------------------------------- */
@@ -50,10 +53,12 @@ static void front_merge_print(struct front *f, struct front_line *l)
     char ranks[RANKS_TEXT], pes[RANKS_TEXT + PREFIX_MAX] = "";
     const char *site = front_site_text(l->site);
     char *line = NULL;
-    if (l->rank == NULL) {
-        out_put(&f->out[DAEMON_STDERR], l->text, strlen(l->text));
+    if (l->plain && l->rank != NULL)
+        front_write(f, l->rank[0], DAEMON_STDERR, l->text, l->len);
+    else if (l->plain)
+        out_put(&f->out[DAEMON_STDERR], l->text, l->len);
+    if (l->plain)
         return;
-    }
     ranks_sort(l->rank, l->count);
     ranks_text(l->rank, l->count, ranks);
     if (l->numbered || l->count > 1)
@@ -67,16 +72,13 @@ static void front_merge_print(struct front *f, struct front_line *l)
     free(line);
 }
 
-/* Waits at most ms milliseconds for the call site. */
-static void front_merge_print_first(struct front *f, uint64_t ms)
+static void front_merge_print_first(struct front *f)
 {
     struct front_merge *m = &f->merge;
     struct front_line *l = m->first;
-    front_site_wait(l->site, ms);
-    if (m->first != l)
-        return; /* printed meanwhile */
     m->first = l->next;
     m->count--;
+    m->bytes -= l->len;
     front_merge_print(f, l);
     free(l->rank);
     free(l->text);
@@ -86,7 +88,7 @@ static void front_merge_print_first(struct front *f, uint64_t ms)
 /* A line is due after HOLD_MS, or as soon as all PEs have sent it. */
 static bool front_merge_due(const struct front *f, const struct front_line *l)
 {
-    return l->rank == NULL || l->count == f->job.npes || f->o->tag_output ||
+    return l->plain || l->count == f->job.npes || f->o->tag_output ||
            loop_now_ns() >= l->due_ns;
 }
 
@@ -95,7 +97,7 @@ void front_merge_continue(struct front *f)
     struct front_line *l;
     while ((l = f->merge.first) != NULL && front_merge_due(f, l) &&
            !front_site_pending(l->site))
-        front_merge_print_first(f, 0);
+        front_merge_print_first(f);
     loop_cancel(&f->loop, &f->merge.timer);
     if (l == NULL || front_merge_due(f, l))
         return; /* the end of the tool continues */
@@ -104,24 +106,21 @@ void front_merge_continue(struct front *f)
     loop_after(&f->loop, &f->merge.timer, ms);
 }
 
-/* Prints the lines up to that number. */
-static void front_merge_flush(struct front *f, uint64_t number, uint64_t ms)
-{
-    while (f->merge.first != NULL && f->merge.first->number <= number)
-        front_merge_print_first(f, ms);
-}
-
 /* ---- the queue -------------------------------------------------------------------- */
 
 static struct front_line *front_merge_append(struct front *f, const char *text,
                                              size_t len)
 {
     struct front_merge *m = &f->merge;
-    if (m->count == LINES_MAX)
-        front_merge_print_first(f, WAIT_MS);
+    while (m->count >= LINES_MAX || (m->count > 0 && m->bytes + len > BYTES_MAX))
+        front_merge_print_first(f);
     struct front_line *l = calloc(1, sizeof *l);
-    if (l == NULL || (l->text = strndup(text, len)) == NULL)
+    if (l == NULL || (l->text = malloc(len + 1)) == NULL)
         error_no_memory();
+    memcpy(l->text, text, len);
+    l->text[len] = '\0';
+    l->len = len;
+    m->bytes += len;
     l->number = ++m->lines;
     l->due_ns = loop_now_ns() + (uint64_t)HOLD_MS * NS_PER_MS;
     if (m->first == NULL)
@@ -152,9 +151,8 @@ static struct front_line *front_merge_find(struct front *f, uint32_t rank, bool 
     if (f->o->tag_output)
         return NULL;
     for (struct front_line *l = f->merge.first; l != NULL; l = l->next)
-        if (l->number > f->merge.last_of[rank] && l->rank != NULL &&
-            l->numbered == numbered && strncmp(l->text, text, len) == 0 &&
-            l->text[len] == '\0')
+        if (l->number > f->merge.last_of[rank] && !l->plain && l->numbered == numbered &&
+            l->len == len && memcmp(l->text, text, len) == 0)
             return l;
     return NULL;
 }
@@ -168,6 +166,20 @@ static void front_merge_add(struct front *f, uint32_t rank, bool numbered,
         l->numbered = numbered;
         l->site = front_site_find(f, l->text, &l->site_at);
     }
+    front_merge_add_rank(f, l, rank);
+}
+
+/* Other output of the PE: behind its messages, if the queue has any. */
+static void front_merge_add_plain(struct front *f, uint32_t rank, const char *text,
+                                  size_t len)
+{
+    const struct front_merge *m = &f->merge;
+    if (m->first == NULL || m->last_of[rank] < m->first->number) {
+        front_write(f, rank, DAEMON_STDERR, text, len);
+        return;
+    }
+    struct front_line *l = front_merge_append(f, text, len);
+    l->plain = true;
     front_merge_add_rank(f, l, rank);
 }
 
@@ -212,18 +224,19 @@ static size_t front_merge_others(const char *text, size_t len, uint32_t rank, bo
 
 void front_merge_put(struct front *f, uint32_t rank, const char *text, size_t len)
 {
-    bool numbered, mid = f->mid_line[DAEMON_STDERR][rank];
+    bool numbered, *mid = &f->merge.mid_line[rank];
+    if (len == 0) /* end of file */
+        front_merge_add_plain(f, rank, text, 0);
     while (len > 0) {
-        size_t n = front_merge_others(text, len, rank, mid);
+        size_t n = front_merge_others(text, len, rank, *mid);
         if (n > 0) {
-            front_merge_flush(f, f->merge.last_of[rank], WAIT_MS);
-            front_write(f, rank, DAEMON_STDERR, text, n);
+            front_merge_add_plain(f, rank, text, n);
         } else {
             n = (size_t)((const char *)memchr(text, '\n', len) - text) + 1;
             size_t prefix = front_merge_prefix(text, n - 1, rank, &numbered);
             front_merge_add(f, rank, numbered, text + prefix, n - 1 - prefix);
         }
-        mid = false;
+        *mid = text[n - 1] != '\n';
         text += n;
         len -= n;
     }
@@ -233,7 +246,7 @@ void front_merge_put(struct front *f, uint32_t rank, const char *text, size_t le
 void front_merge_say(struct front *f, const char *line, size_t len)
 {
     if (f->merge.first != NULL)
-        front_merge_append(f, line, len);
+        front_merge_append(f, line, len)->plain = true;
     else
         out_put(&f->out[DAEMON_STDERR], line, len);
 }
@@ -247,12 +260,20 @@ int front_merge_open(struct front *f)
 {
     f->merge.timer = (struct loop_timer){.fn = front_merge_on_timer, .arg = f};
     f->merge.last_of = calloc(f->job.npes, sizeof *f->merge.last_of);
-    return f->merge.last_of != NULL ? 0 : -1;
+    f->merge.mid_line = calloc(f->job.npes, sizeof *f->merge.mid_line);
+    return f->merge.last_of != NULL && f->merge.mid_line != NULL ? 0 : -1;
 }
 
 void front_merge_close(struct front *f)
 {
-    front_merge_flush(f, f->merge.lines, LAST_MS);
+    uint64_t end_ns = loop_now_ns() + (uint64_t)LAST_MS * NS_PER_MS;
+    while (f->merge.first != NULL) {
+        struct front_line *l = f->merge.first;
+        front_site_wait(l->site, end_ns); /* the end of a tool may print lines */
+        if (l == f->merge.first)
+            front_merge_print_first(f);
+    }
     loop_cancel(&f->loop, &f->merge.timer);
     free(f->merge.last_of);
+    free(f->merge.mid_line);
 }

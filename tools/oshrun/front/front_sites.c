@@ -321,15 +321,14 @@ static void front_site_wait_run(struct front_site *s, uint64_t end_ns)
         front_site_on_late(s);
 }
 
-void front_site_wait(struct front_site *s, uint64_t ms)
+void front_site_wait(struct front_site *s, uint64_t end_ns)
 {
-    uint64_t end = loop_now_ns() + ms * NS_PER_MS;
-    while (front_site_pending(s) && loop_now_ns() < end) {
+    while (front_site_pending(s) && loop_now_ns() < end_ns) {
         struct front_site *run = s;
         if (s->state == SITE_WAITS)
             for (run = s->f->sites.first; run->state != SITE_RUNS;)
                 run = run->next;
-        front_site_wait_run(run, end);
+        front_site_wait_run(run, end_ns);
     }
 }
 

@@ -42,7 +42,8 @@ struct option {
     size_t field; /* in struct options */
     uint32_t least, most;
     const char *help;
-    const char *expected; /* a text with NULL may be empty */
+    const char
+        *expected; /* for error messages; NULL: any text is valid, also an empty one */
 };
 
 static int options_wrong(const struct option *self, const char *value,

@@ -2,7 +2,7 @@
 /*
  * options.h - the command line of oshrun.
  *
- * Uses job.h, map.h.  Used by main.c, front.c, plan.c and launcher.c.
+ * Uses job.h, map.h.  Used by main.c, front*.c, plan.c and launcher.c.
  */
 #ifndef OSHRUN_FRONT_OPTIONS_H
 #define OSHRUN_FRONT_OPTIONS_H

@@ -2,7 +2,7 @@
 /*
  * out.c - oshrun's own standard output and error: bounded queues that never block.
  *
- * Uses libevent, loop.c, error.c.  Used by front.c.
+ * Uses libevent, loop.c, error.c.  Used by front.c, front_io.c and front_merge.c.
  *
  * The open file descriptions of the inherited descriptors are shared with other
  * processes, so they must stay blocking.  A pipe or a terminal is reopened through /proc,
@@ -22,7 +22,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define HIGH_MARK      ((size_t)512 * 1024) /* above it we stop reading from the PEs */
 #define LOW_MARK       ((size_t)64 * 1024)  /* below it we resume */

@@ -2,7 +2,7 @@
 /*
  * out.h - oshrun's own standard output and error: bounded queues that never block.
  *
- * Uses libevent, loop.h.  Used by front.c.
+ * Uses libevent, loop.h.  Used by front.c, front_io.c and front_merge.c.
  */
 #ifndef OSHRUN_FRONT_OUT_H
 #define OSHRUN_FRONT_OUT_H

@@ -6,7 +6,6 @@
 #include "tools/oshrun/map/names.h"
 #include "pgas/core/base/hash.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

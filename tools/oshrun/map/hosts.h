@@ -2,7 +2,7 @@
 /*
  * hosts.h - the hosts of a job: from --host, from a host file, from Slurm's variables.
  *
- * Pure but for hosts_from_file, which reads a file.  Used by map.c, plan.c.
+ * Pure but for hosts_from_file, which reads a file.  Used by map.c, plan.c, launcher.c.
  */
 #ifndef OSHRUN_MAP_HOSTS_H
 #define OSHRUN_MAP_HOSTS_H

@@ -5,7 +5,6 @@
 #include "tools/oshrun/map/lines.h"
 #include "tools/oshrun/map/names.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Reads "slots=4" or "max-slots=8" into host. */

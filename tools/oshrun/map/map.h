@@ -2,7 +2,8 @@
 /*
  * map.h - which PE runs on which node.
  *
- * Pure, but it reads the rank file.  Uses job.h, hosts.h.  Used by plan.c.
+ * Pure, but it reads the rank file.  Uses job.h, hosts.h.  Used by plan.c and
+ * rank_file.c.
  */
 #ifndef OSHRUN_MAP_MAP_H
 #define OSHRUN_MAP_MAP_H

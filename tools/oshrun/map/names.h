@@ -2,7 +2,7 @@
 /*
  * names.h - parses host names: valid characters, ranges in brackets, slots after a colon.
  *
- * Pure.  Used by hosts.c, hosts_file.c, hosts_slurm.c and rank_file.c.
+ * Pure.  Used by hosts*.c, lines.c, map.c, plan.c and rank_file.c.
  *
  * Names become words of commands, so only harmless characters are valid.
  */

@@ -361,7 +361,7 @@ static int gather_read_pieces(const struct gather *g, struct unpack u,
     return unpack_done(&u) ? 0 : -1;
 }
 
-static int gather_take_up(struct gather *g, const struct frame *f, struct unpack u,
+static int gather_recv_up(struct gather *g, const struct frame *f, struct unpack u,
                           const struct group *group)
 {
     uint32_t child = gather_child_number(g, f->from);
@@ -382,7 +382,7 @@ static int gather_take_up(struct gather *g, const struct frame *f, struct unpack
     return 0;
 }
 
-static int gather_take_down(struct gather *g, const struct frame *f, struct unpack u,
+static int gather_recv_down(struct gather *g, const struct frame *f, struct unpack u,
                             const struct group *group)
 {
     uint64_t number = unpack_u64(&u);
@@ -400,16 +400,16 @@ static int gather_take_down(struct gather *g, const struct frame *f, struct unpa
     return 0;
 }
 
-int gather_take(struct gather *g, const struct frame *f)
+int gather_recv(struct gather *g, const struct frame *f)
 {
     struct unpack u = unpack_of(f->data, f->len);
     struct group group;
     uint32_t *nodes = NULL;
     int rc = gather_read_group(g, &u, &group, &nodes);
     if (rc == 0 && f->type == WIRE_GATHER_UP)
-        rc = gather_take_up(g, f, u, &group);
+        rc = gather_recv_up(g, f, u, &group);
     else if (rc == 0)
-        rc = f->type == WIRE_GATHER_DOWN ? gather_take_down(g, f, u, &group) : -1;
+        rc = f->type == WIRE_GATHER_DOWN ? gather_recv_down(g, f, u, &group) : -1;
     free(nodes);
     return rc;
 }

@@ -4,7 +4,7 @@
  * and delivers all pieces to all members.  A PMIx fence between nodes is one.
  *
  * Pure: uses tree.h, pack.h and no clock, no I/O.  Used by daemons*.c (the front takes
- * part without data) and daemon_main.c.
+ * part without data) and pmix_collective.c.
  *
  * Each member node contributes once per round.  A daemon sends up one message when all
  * members of its subtree have contributed; the lowest common ancestor of the members has
@@ -40,7 +40,7 @@ int gather_join(struct gather *g, const void *key, size_t key_len, const uint32_
                 uint32_t nnodes, const void *data, size_t len, void *mine);
 
 /* Handles a GATHER_UP or GATHER_DOWN.  0, or -1: malformed, or no memory. */
-int gather_take(struct gather *g, const struct frame *f);
+int gather_recv(struct gather *g, const struct frame *f);
 
 /* A node is lost: all rounds whose messages pass through it end with status -1. */
 void gather_lost(struct gather *g, uint32_t node);

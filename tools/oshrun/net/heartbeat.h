@@ -3,7 +3,7 @@
  * heartbeat.h - one thread of the process that shows others that the process runs, also
  * while its event loop is in a long callback or waits for the processor.
  *
- * Uses loop.h.  Used by link.c, daemon_main.c.
+ * Uses loop.h.  Used by link.c, watchdog.c.
  *
  * The thread exists while there are heartbeats.  All signals are blocked in it.  It runs
  * with SCHED_RR or, if that is not permitted, with the nice value -10, if permitted.

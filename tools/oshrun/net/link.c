@@ -175,11 +175,15 @@ static bool link_write_some(struct link *l)
     return more;
 }
 
+void link_push(struct link *l)
+{
+    link_write_some(l);
+}
+
 /* One send for all frames that were queued in an iteration of the loop. */
 static void link_on_flush(void *arg)
 {
-    struct link *l = arg;
-    link_write_some(l);
+    link_push(arg);
 }
 
 void link_encode(struct evbuffer **to, const struct frame *f)
@@ -265,7 +269,7 @@ static bool link_deliver(struct link *l, const struct frame *f)
 }
 
 /* Delivers the complete frames.  False: the link is down or freed. */
-static bool link_take_frames(struct link *l)
+static bool link_recv_frames(struct link *l)
 {
     char text[WHY_BYTES];
     struct header h;
@@ -335,7 +339,7 @@ static void link_read_some(struct link *l)
         l->last_recv_ns = loop_now_ns();
         l->silent_ns = 0;
         left -= (size_t)n;
-        if (!link_take_frames(l) || (size_t)n < len)
+        if (!link_recv_frames(l) || (size_t)n < len)
             return;
     }
 }
@@ -430,7 +434,7 @@ static void link_set_option(int fd, int level, int name, int value)
 }
 
 /* Keep-alive probes detect an unreachable host while nothing is sent. */
-static void link_tune(int fd, uint32_t timeout_ms, enum link_life life)
+static void link_tune(int fd, uint32_t timeout_ms)
 {
     uint32_t probes =
         link_host_ms(timeout_ms) / MS_PER_S / KEEPALIVE_S + UNANSWERED_PROBE;
@@ -441,8 +445,6 @@ static void link_tune(int fd, uint32_t timeout_ms, enum link_life life)
     link_set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_S);
     link_set_option(fd, IPPROTO_TCP, TCP_KEEPCNT,
                     (int)(probes < KEEPALIVES_MAX ? probes : KEEPALIVES_MAX));
-    if (life == LINK_AWAKE)
-        link_set_option(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)timeout_ms);
 }
 
 struct link *link_open(struct loop *loop, int fd, uint32_t timeout_ms,
@@ -469,7 +471,7 @@ struct link *link_open(struct loop *loop, int fd, uint32_t timeout_ms,
         .period_ns = l->host_ns / TICKS, .beat = link_on_beat, .arg = l};
     address_of_peer(&other, fd);
     address_text(&other, l->peer);
-    link_tune(fd, timeout_ms, peer);
+    link_tune(fd, timeout_ms);
     if (heartbeat_add(&l->heartbeat) != 0) {
         close(fd);
         link_release(l);

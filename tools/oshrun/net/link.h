@@ -66,6 +66,9 @@ void link_encode(struct evbuffer **to, const struct frame *f);
 /* Sends encoded frames, and empties `frames`. */
 void link_send_encoded(struct link *l, struct evbuffer *frames);
 
+/* Writes what the socket accepts of the queue, which otherwise the loop does. */
+void link_push(struct link *l);
+
 /* Bytes in the send queue. */
 size_t link_queued(struct link *l);
 

@@ -117,6 +117,13 @@ static void route_send_up(struct route *r, const struct frame *f)
         link_send(r->up, f);
 }
 
+void route_push(struct route *r)
+{
+    for (uint32_t i = 0; i < r->nchildren; i++)
+        if (r->child[i].link != NULL)
+            link_push(r->child[i].link);
+}
+
 void route_send(struct route *r, const struct frame *f)
 {
     if (f->to == WIRE_ALL && r->me == WIRE_FRONT) {
@@ -133,7 +140,7 @@ void route_send(struct route *r, const struct frame *f)
 }
 
 /* A frame for all goes up to the front end, which sends it down to all. */
-static bool route_take_for_all(struct route *r, const struct link *l,
+static bool route_recv_for_all(struct route *r, const struct link *l,
                                const struct frame *f)
 {
     if (l != r->up && r->me != WIRE_FRONT) {
@@ -144,10 +151,10 @@ static bool route_take_for_all(struct route *r, const struct link *l,
     return r->me != WIRE_FRONT;
 }
 
-bool route_take(struct route *r, const struct link *l, const struct frame *f)
+bool route_recv(struct route *r, const struct link *l, const struct frame *f)
 {
     if (f->to == WIRE_ALL)
-        return route_take_for_all(r, l, f);
+        return route_recv_for_all(r, l, f);
     if (f->to == r->me)
         return true;
     bool known = f->to == WIRE_FRONT || f->to < r->tree.nnodes;

@@ -45,10 +45,13 @@ void route_detach(struct route *r, uint32_t node);
 bool route_has_child(const struct route *r, uint32_t node);
 bool route_has_children(const struct route *r);
 
+/* Writes what the sockets to the children accept now, and not only from the loop. */
+void route_push(struct route *r);
+
 /* Sends a frame of this node toward f->to. */
 void route_send(struct route *r, const struct frame *f);
 
 /* Forwards a frame that was received on l.  True: it is (also) for this node. */
-bool route_take(struct route *r, const struct link *l, const struct frame *f);
+bool route_recv(struct route *r, const struct link *l, const struct frame *f);
 
 #endif

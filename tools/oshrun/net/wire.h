@@ -37,7 +37,7 @@ struct frame {
     size_t rest_len;
 };
 
-/* The way of a frame out of the front end, or out of a daemon: over the tree, or to the
+/* Sends frames of the front end, or of a daemon: over the tree, or to the
  * other one in the same process.  The frame is valid during the call, which may cause
  * further frames in both directions. */
 struct net_out {

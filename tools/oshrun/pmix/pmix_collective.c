@@ -13,7 +13,6 @@
 #include "tools/oshrun/pmix/pmix_int.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define GROUP_INFOS 2
 

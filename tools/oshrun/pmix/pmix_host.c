@@ -11,7 +11,6 @@
 #include "tools/oshrun/util/string_list.h"
 #include "tools/oshrun/pmix/pmix_int.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -131,12 +131,12 @@ void pmix_net_send(struct pmix_net *n, enum wire_type type, uint32_t to,
     n->out.send(n->out.arg, &f);
 }
 
-int pmix_net_take(struct pmix_net *n, const struct frame *f)
+int pmix_net_recv(struct pmix_net *n, const struct frame *f)
 {
     switch (f->type) {
     case WIRE_GATHER_UP:
     case WIRE_GATHER_DOWN:
-        return gather_take(n->gather, f);
+        return gather_recv(n->gather, f);
     case WIRE_MODEX_ASK:
         return pmix_modex_recv_ask(n, f);
     case WIRE_MODEX_ANSWER:

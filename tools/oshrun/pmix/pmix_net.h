@@ -26,7 +26,7 @@ void pmix_net_free(struct pmix_net *n);
 
 /* Handles a message of the types GATHER_* to QUERY_ANSWER.  0, or -1: malformed, or no
  * memory. */
-int pmix_net_take(struct pmix_net *n, const struct frame *f);
+int pmix_net_recv(struct pmix_net *n, const struct frame *f);
 
 /* A PE of this node has ended: answers the requests for its data. */
 void pmix_net_ended(struct pmix_net *n, uint32_t rank);

@@ -11,7 +11,6 @@
 
 #include "tools/oshrun/pmix/pmix_int.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 

@@ -62,7 +62,7 @@ static void agent_report(struct agent *a, const char *text, size_t len)
     starter_said(a, line);
 }
 
-static void agent_take_lines(void *arg, const char *text, size_t len)
+static void agent_on_lines(void *arg, const char *text, size_t len)
 {
     struct agent *a = arg;
     while (len > 0) {
@@ -80,7 +80,7 @@ static void agent_on_output(void *arg, unsigned ready)
 {
     struct agent *a = arg;
     (void)ready;
-    if (iobuf_read(&a->half, a->out.fd, true, agent_take_lines, a) == IOBUF_END)
+    if (iobuf_read(&a->half, a->out.fd, true, agent_on_lines, a) == IOBUF_END)
         agent_close_watch(a, &a->out);
 }
 
@@ -90,11 +90,11 @@ static void agent_drain(struct agent *a)
 {
     enum iobuf_status s = IOBUF_MORE;
     for (int i = 0; i < DRAIN_MAX && s == IOBUF_MORE && a->out.fd >= 0; i++) {
-        s = iobuf_read(&a->half, a->out.fd, true, agent_take_lines, a);
+        s = iobuf_read(&a->half, a->out.fd, true, agent_on_lines, a);
         if (s == IOBUF_END)
             agent_close_watch(a, &a->out);
     }
-    iobuf_flush(&a->half, agent_take_lines, a);
+    iobuf_flush(&a->half, agent_on_lines, a);
 }
 
 /* ---- its input -------------------------------------------------------------------- */

@@ -194,15 +194,19 @@ static void daemons_on_accepted(void *arg, int fd)
     struct daemons *ds = arg;
     struct link **more = realloc(ds->unidentified,
                                  ((size_t)ds->nunidentified + 1) * sizeof(struct link *));
-    if (more != NULL)
-        ds->unidentified = more;
-    struct link *l = more == NULL ? NULL
-                                  : link_open(ds->loop, fd, ds->o->timeout_ms, LINK_AWAKE,
-                                              &daemons_link_events, ds);
     if (more == NULL)
-        close(fd);
+        error_no_memory();
+    ds->unidentified = more;
+    struct link *l =
+        link_open(ds->loop, fd, ds->o->timeout_ms, LINK_AWAKE, &daemons_link_events, ds);
     if (l != NULL)
         ds->unidentified[ds->nunidentified++] = l;
+    else
+        daemons_fail(
+            ds, DAEMONS_EXIT_ERROR,
+            "cannot create the heartbeat thread (%s); is `ulimit -u` or `-v` too "
+            "low?",
+            strerror(errno));
 }
 
 static void daemons_on_refused(void *arg, const char *error_text)

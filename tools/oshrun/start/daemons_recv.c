@@ -17,7 +17,7 @@
 /* Sends PLACE, and then to the daemons below that have connected, but not before PLACE to
  * their parent.  A child of the front end is attached and gets the job here, any other
  * daemon from its parent. */
-static void daemons_recv_place(struct daemons *ds, struct daemon_conn *dc)
+static void daemons_place(struct daemons *ds, struct daemon_conn *dc)
 {
     const struct tree *t = &ds->route.tree;
     uint32_t parent = tree_parent(t, dc->node);
@@ -48,7 +48,7 @@ static void daemons_recv_place(struct daemons *ds, struct daemon_conn *dc)
         dc->state = CONN_READY;
     }
     for (uint32_t i = 0; i < tree_children(t, dc->node); i++)
-        daemons_recv_place(ds, &ds->conn[tree_child(t, dc->node, i)]);
+        daemons_place(ds, &ds->conn[tree_child(t, dc->node, i)]);
 }
 
 static void daemons_recv_forget_link(struct daemons *ds, const struct link *l)
@@ -109,7 +109,7 @@ static void daemons_recv_hello(struct daemons *ds, struct link *l, const struct 
     starter_arrived(ds->starter, node);
     if (++ds->staged[DAEMON_STAGE_CALLED] == ds->job->nnodes)
         timing_stage(&ds->front->timing, DAEMON_STAGE_CALLED);
-    daemons_recv_place(ds, dc);
+    daemons_place(ds, dc);
 }
 
 /* ---- events of PEs ---------------------------------------------------------------- */
@@ -339,7 +339,7 @@ static int daemons_recv_frame(struct daemons *ds, const struct frame *f)
 {
     struct unpack u = frame_unpack(f);
     if (f->type == WIRE_GATHER_UP || f->type == WIRE_GATHER_DOWN)
-        return gather_take(ds->gather, f);
+        return gather_recv(ds->gather, f);
     if (f->from >= ds->job->nnodes)
         return BAD;
     struct daemon_conn *dc = &ds->conn[f->from];
@@ -395,7 +395,7 @@ static void daemons_recv_on_frame(void *arg, struct link *l, const struct frame 
         daemons_recv_close_link(ds, l, "it has not identified itself");
     else if (dc->direct == l)
         rc = daemons_recv_direct(ds, dc, f);
-    else if (route_take(&ds->route, l, f))
+    else if (route_recv(&ds->route, l, f))
         rc = daemons_recv_frame(ds, f);
     if (rc != 0)
         daemons_fail(ds, DAEMONS_EXIT_ERROR,

@@ -79,7 +79,7 @@ void daemons_flow(struct daemons *ds, enum daemon_stream s, bool go)
 
 /* ---- reports ---------------------------------------------------------------------- */
 
-static void daemons_send_remark(struct daemons *ds, uint32_t node, const char *remark)
+static void daemons_report_remark(struct daemons *ds, uint32_t node, const char *remark)
 {
     char line[LINE_BYTES];
     snprintf(line, sizeof line, "%s: %s", daemons_host(ds, node), remark);
@@ -93,7 +93,7 @@ void daemons_report(struct daemons *ds, bool verbose)
         ds->conn[i].reports = ds->conn[i].state == CONN_READY;
         ds->reports += ds->conn[i].reports;
         if (ds->conn[i].state < CONN_READY)
-            daemons_send_remark(ds, i, "its daemon has not been started yet");
+            daemons_report_remark(ds, i, "its daemon has not been started yet");
     }
     loop_after(ds->loop, &ds->report_limit, ds->reports == 0 ? 0 : REPORT_MS);
     for (uint32_t i = 0; i < ds->job->nnodes; i++) {
@@ -106,7 +106,7 @@ void daemons_report(struct daemons *ds, bool verbose)
     }
 }
 
-static void daemons_send_finish_report(struct daemons *ds)
+static void daemons_finish_report(struct daemons *ds)
 {
     loop_cancel(ds->loop, &ds->report_limit);
     ds->reports = 0;
@@ -119,7 +119,7 @@ void daemons_report_part(struct daemons *ds, struct daemon_conn *dc)
         return;
     dc->reports = false;
     if (--ds->reports == 0)
-        daemons_send_finish_report(ds);
+        daemons_finish_report(ds);
 }
 
 void daemons_on_report_limit(void *arg)
@@ -127,8 +127,8 @@ void daemons_on_report_limit(void *arg)
     struct daemons *ds = arg;
     for (uint32_t i = 0; i < ds->job->nnodes; i++) {
         if (ds->conn[i].reports)
-            daemons_send_remark(ds, i, "its daemon has not answered in time");
+            daemons_report_remark(ds, i, "its daemon has not answered in time");
         ds->conn[i].reports = false;
     }
-    daemons_send_finish_report(ds);
+    daemons_finish_report(ds);
 }

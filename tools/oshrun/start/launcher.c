@@ -15,7 +15,6 @@
 #include "tools/oshrun/util/string_list.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -134,7 +134,7 @@ static void starter_on_task_end(void *arg)
     s->events->ended(s->arg, a->node, true, why);
 }
 
-static void starter_take_srun_line(struct agent *a, const char *line)
+static void starter_read_srun_line(struct agent *a, const char *line)
 {
     struct starter *s = a->s;
     if (!srun_is_task_end(line)) {
@@ -146,7 +146,7 @@ static void starter_take_srun_line(struct agent *a, const char *line)
 }
 
 /* Handles the first line of a daemon (BOOTSTRAP_UP).  False: another line. */
-static bool starter_take_up(const struct starter *s, const char *line)
+static bool starter_read_up(const struct starter *s, const char *line)
 {
     unsigned node;
     char host[LINE_BYTES];
@@ -160,12 +160,12 @@ static bool starter_take_up(const struct starter *s, const char *line)
 void starter_said(struct agent *a, const char *line)
 {
     bool srun = a->s->c.kind == STARTER_SRUN;
-    if (starter_take_up(a->s, line))
+    if (starter_read_up(a->s, line))
         return;
     if (srun && srun_is_noise(line))
         return;
     if (srun)
-        starter_take_srun_line(a, line);
+        starter_read_srun_line(a, line);
     else
         snprintf(a->last, sizeof a->last, "%s", line);
     a->s->events->said(a->s->arg, a->node, line);
@@ -403,6 +403,6 @@ void starter_stop(struct starter *s)
     for (uint32_t i = 0; i < s->count; i++)
         gone = agent_finish(&s->agent[i]) && gone;
     if (gone)
-        reaper_announce(s->c.reaper_fd, REAPER_FORGET);
+        reaper_send(s->c.reaper_fd, REAPER_FORGET, 0);
     starter_release(s);
 }

@@ -3,7 +3,8 @@
  * job.h - the job that a node daemon gets from the front end.
  *
  * Data only, so that it can be sent to a daemon on another node.  Used by front.c and
- * map.c (which fill it), daemons*.c, daemon.c, pmix_host.c, child.c and bind.c.
+ * map.c (which fill it), daemons*.c, daemon.c, daemon_main.c, launch.c, bind.c
+ * and pmix_*.c.
  */
 #ifndef OSHRUN_UTIL_JOB_H
 #define OSHRUN_UTIL_JOB_H

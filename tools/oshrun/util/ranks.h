@@ -2,7 +2,7 @@
 /*
  * ranks.h - lists of PEs as text.
  *
- * Uses nothing of ours.  Used by front_report.c and pmix_upcalls.c.
+ * Uses nothing of ours.  Used by front_report.c, front_merge.c and pmix_upcalls.c.
  */
 #ifndef OSHRUN_UTIL_RANKS_H
 #define OSHRUN_UTIL_RANKS_H
