@@ -67,6 +67,7 @@ int main(int argc, char **argv)
         shmem_barrier_all(); /* line: early */
     shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided);
     int me = shmem_my_pe();
+    long local[N] = {0};
     shmem_barrier_all();
     if (strcmp(how, "put") == 0)
         put(NO_PE);
@@ -74,6 +75,8 @@ int main(int argc, char **argv)
         put_in_thread();
     else if (strcmp(how, "two") == 0)
         me % 2 == 0 ? put(NO_PE) : get(NO_PE);
+    else if (strcmp(how, "local") == 0)
+        shmem_put(local, array, N, 0); /* line: local */
     else if (strcmp(how, "root") == 0)
         shmem_broadcast(SHMEM_TEAM_WORLD, array, array, N, me > 0); /* line: root */
     shmem_finalize();

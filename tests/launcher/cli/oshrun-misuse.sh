@@ -57,6 +57,8 @@ if command -v addr2line >/dev/null || command -v eu-addr2line >/dev/null; then
     merged 1 "^pgas: PE 0-7: $unchecked; $put" -x SHMEM_DEBUG=0 -n 8 "$bad" put
     merged 1 "^pgas: PE 1-7: shmem_long_broadcast.* on PE 0; .*; called by main $(at root)\$" \
         -x SHMEM_DEBUG=2 -n 8 "$bad" root
+    merged 1 "^pgas: PE 0-7: .* not symmetric.*; called by main $(at local) (addresses of PE [0-7])\$" \
+        -n 8 "$bad" local
     run 1 -n 8 "$bad" early
     says "^pgas: \(PE [0-7,-]*: \)\?shmem_barrier_all: called before .*; called by main $(at early)\$"
     merged 8 "^\[\([0-7]\)\] pgas: PE \1: $wrong; $put" --tag-output -n 8 "$bad" put

@@ -341,7 +341,7 @@ int reaper_start(struct reaper *j)
 
 void reaper_send(int fd, enum reaper_kind kind, int32_t value)
 {
-    const struct reaper_message m = {kind, value};
+    const struct reaper_message m = {(int32_t)kind, value};
     /* A write of this size to a pipe is atomic.  On an error the reaper is gone. */
     if (write(fd, &m, sizeof m) < 0)
         return;

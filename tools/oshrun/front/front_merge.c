@@ -5,15 +5,16 @@
  * Uses ranks.c, front_sites.c, out.c.
  *
  * Lines "pgas: PE 3: TEXT", or "pgas: TEXT" from a PE before it knows its number, wait in
- * a queue for a short time, in which equal texts of other PEs join them; then one line
- * "pgas: PE 0-7: TEXT" is printed.  All output of one PE keeps its order: a PE joins only
- * a line behind its previous one, and its other output follows its messages in the queue.
- * Messages of oshrun follow the lines that were queued before them, because they are
- * often consequences.  The loop never waits for the tool that finds a call site: if the
- * queue is full, the first line is printed without it.
+ * a queue for a short time, in which equal texts of other PEs join them (addresses may
+ * differ); then one line "pgas: PE 0-7: TEXT" is printed.  All output of one PE keeps its
+ * order: a PE joins only a line behind its previous one, and its other output follows its
+ * messages in the queue. Messages of oshrun follow the lines that were queued before
+ * them, because they are often consequences.  The loop never waits for the tool that
+ * finds a call site: if the queue is full, the first line is printed without it.
  */
 #include "config.h"
 
+#include "pgas/core/base/call_site.h"
 #include "tools/oshrun/front/front_int.h"
 #include "tools/oshrun/front/options.h"
 #include "tools/oshrun/util/error.h"
@@ -31,6 +32,7 @@
 #define RANKS_MIN   8
 #define PREFIX_MAX  32
 #define LIBRARY     "pgas: "
+#define HEX_DIGITS  "0123456789abcdef"
 
 struct front_line {
     struct front_line *next;
@@ -39,7 +41,9 @@ struct front_line {
     bool plain; /* other output of the PE or, without a PE, of oshrun */
     uint32_t *rank;
     uint32_t count, capacity;
-    bool numbered;           /* the PE knew its number */
+    bool numbered;         /* the PE knew its number */
+    bool addresses_differ; /* text has those of the first PE, `sender` */
+    uint32_t sender;
     struct front_site *site; /* NULL: none */
     size_t site_at;          /* its position in text */
     char *text;
@@ -50,7 +54,7 @@ struct front_line {
 
 static void front_merge_print(struct front *f, struct front_line *l)
 {
-    char ranks[RANKS_TEXT], pes[RANKS_TEXT + PREFIX_MAX] = "";
+    char ranks[RANKS_TEXT], pes[RANKS_TEXT + PREFIX_MAX] = "", note[PREFIX_MAX] = "";
     const char *site = front_site_text(l->site);
     char *line = NULL;
     if (l->plain && l->rank != NULL)
@@ -63,9 +67,11 @@ static void front_merge_print(struct front *f, struct front_line *l)
     ranks_text(l->rank, l->count, ranks);
     if (l->numbered || l->count > 1)
         snprintf(pes, sizeof pes, "PE %s: ", ranks);
-    int n = asprintf(&line, LIBRARY "%s%.*s%s%s\n", pes,
+    if (l->addresses_differ)
+        snprintf(note, sizeof note, " (addresses of PE %u)", l->sender);
+    int n = asprintf(&line, LIBRARY "%s%.*s%s%s%s\n", pes,
                      (int)(site != NULL ? l->site_at : strlen(l->text)), l->text,
-                     site != NULL ? "; called by " : "", site != NULL ? site : "");
+                     site != NULL ? "; called by " : "", site != NULL ? site : "", note);
     if (n < 0)
         error_no_memory();
     front_write(f, l->rank[0], DAEMON_STDERR, line, (size_t)n);
@@ -144,25 +150,50 @@ static void front_merge_add_rank(struct front *f, struct front_line *l, uint32_t
     f->merge.last_of[rank] = l->number;
 }
 
+/* True if the texts are equal but for addresses before the call site: the same error has
+ * other addresses on each PE.  a ends in a zero, b in a newline. */
+static bool front_merge_equal(const char *a, const char *b, bool *differ)
+{
+    const char *site = strstr(a, CALL_SITE_FROM);
+    while (*a != '\0' && *a == *b) {
+        size_t hex_a = a[0] == '0' && a[1] == 'x' ? strspn(a + 2, HEX_DIGITS) : 0;
+        size_t hex_b = b[0] == '0' && b[1] == 'x' ? strspn(b + 2, HEX_DIGITS) : 0;
+        if (hex_a == 0 || hex_b == 0 || (site != NULL && a > site)) {
+            a++;
+            b++;
+            continue;
+        }
+        *differ = *differ || hex_a != hex_b || memcmp(a + 2, b + 2, hex_a) != 0;
+        a += 2 + hex_a;
+        b += 2 + hex_b;
+    }
+    return *a == '\0' && *b == '\n';
+}
+
 /* A line with this text behind the PE's previous one; NULL: none. */
 static struct front_line *front_merge_find(struct front *f, uint32_t rank, bool numbered,
-                                           const char *text, size_t len)
+                                           const char *text)
 {
     if (f->o->tag_output)
         return NULL;
-    for (struct front_line *l = f->merge.first; l != NULL; l = l->next)
-        if (l->number > f->merge.last_of[rank] && !l->plain && l->numbered == numbered &&
-            l->len == len && memcmp(l->text, text, len) == 0)
-            return l;
+    for (struct front_line *l = f->merge.first; l != NULL; l = l->next) {
+        bool differ = l->addresses_differ;
+        if (l->number <= f->merge.last_of[rank] || l->plain || l->numbered != numbered ||
+            !front_merge_equal(l->text, text, &differ))
+            continue;
+        l->addresses_differ = differ;
+        return l;
+    }
     return NULL;
 }
 
 static void front_merge_add(struct front *f, uint32_t rank, bool numbered,
                             const char *text, size_t len)
 {
-    struct front_line *l = front_merge_find(f, rank, numbered, text, len);
+    struct front_line *l = front_merge_find(f, rank, numbered, text);
     if (l == NULL) {
         l = front_merge_append(f, text, len);
+        l->sender = rank;
         l->numbered = numbered;
         l->site = front_site_find(f, l->text, &l->site_at);
     }
