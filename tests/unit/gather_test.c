@@ -495,15 +495,16 @@ static void drop(void *arg, const struct frame *f)
 /* Corrupted frames of every message type are rejected without damage. */
 Test(gather, survives_corrupted_frames)
 {
-    static const struct net_out deaf = {.send = drop};
+    static const struct net_out discard = {.send = drop};
     static struct world w;
     unsigned rejected = 0, all = 0;
     for (uint64_t s = 1; s <= 60; s++) {
         seed = s;
         make_world(&w, 2 + below(NODES_MAX - 1), 1 + below(5));
         run(&w, UINT32_MAX);
-        struct gather *victim = gather_new(&w.tree, WIRE_FRONT, &deaf, forget_mine, NULL);
-        struct gather *middle = gather_new(&w.tree, 0, &deaf, forget_mine, NULL);
+        struct gather *victim =
+            gather_new(&w.tree, WIRE_FRONT, &discard, forget_mine, NULL);
+        struct gather *middle = gather_new(&w.tree, 0, &discard, forget_mine, NULL);
         for (uint32_t i = 0; i < w.nsets; i++)
             if (w.set[i].node[0] == 0)
                 gather_join(middle, w.set[i].key, w.set[i].key_len, w.set[i].node,

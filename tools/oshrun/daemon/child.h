@@ -38,6 +38,11 @@ void child_reserve(void);
 /* Returns the pid, or -1 with errno and, in *step, what failed (exec included). */
 pid_t child_start(const struct child_spec *spec, const char **step);
 
+/* Starts a tool with an empty environment; standard input and error are /dev/null, and
+ * *out is the read end of its standard output, non-blocking.  The pid, or -1. */
+pid_t child_start_tool(const char *path, const char *const *argv, int reaper_fd,
+                       struct rlimit files, int *out);
+
 /* Finds name as execvp would with PATH = dirs (NULL: the usual directories); relative
  * paths start at wdir_fd (AT_FDCWD: the current directory). 0 and the path in buf, or
  * CHILD_NOT_FOUND / CHILD_NOT_RUNABLE with errno. */

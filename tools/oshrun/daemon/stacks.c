@@ -199,43 +199,25 @@ static void stacks_on_run_output(void *arg, unsigned ready)
     stacks_on_run_end(r);
 }
 
-static pid_t stacks_start_debugger(struct stacks *s, pid_t target, int out)
+static pid_t stacks_start_debugger(const struct stacks *s, pid_t target, int *out)
 {
-    static char *const env_none[] = {NULL};
     char pid[PID_DIGITS];
     snprintf(pid, sizeof pid, "%d", (int)target);
     const char *gdb[] = {"gdb", "-nx", "-batch", "-p", pid, GDB_COMMANDS, NULL};
     const char *eu[] = {"eu-stack", "-i", "-m", "-s", "-p", pid, NULL};
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    struct child_spec spec = {.path = s->path,
-                              .argv = (char *const *)(uintptr_t)(s->gdb ? gdb : eu),
-                              .envp = env_none,
-                              .fd = {null, out, null},
-                              .wdir_fd = -1,
-                              .reaper_fd = s->d->reaper->fd,
-                              .files = s->d->files};
-    const char *step;
-    pid_t child = null >= 0 ? child_start(&spec, &step) : -1;
-    if (null >= 0)
-        close(null);
-    return child;
+    return child_start_tool(s->path, s->gdb ? gdb : eu, s->d->reaper->fd, s->d->files,
+                            out);
 }
 
 static void stacks_start_run(struct run *r, struct stack *k)
 {
     struct stacks *s = r->all;
-    int p[2];
-    if (pipe2(p, O_CLOEXEC | O_NONBLOCK) != 0)
+    int out;
+    r->pid = stacks_start_debugger(s, k->target, &out);
+    if (r->pid < 0)
         return;
-    fcntl(p[1], F_SETFL, 0);
-    r->pid = stacks_start_debugger(s, k->target, p[1]);
-    close(p[1]);
-    if (r->pid < 0) {
-        close(p[0]);
-        return;
-    }
     r->stack = k;
-    r->watch = (struct loop_watch){.fd = p[0], .fn = stacks_on_run_output, .arg = r};
+    r->watch = (struct loop_watch){.fd = out, .fn = stacks_on_run_output, .arg = r};
     r->late = (struct loop_timer){.fn = stacks_on_run_end, .arg = r};
     loop_want(s->d->loop, &r->watch, LOOP_IN);
     loop_after(s->d->loop, &r->late, RUN_MS);

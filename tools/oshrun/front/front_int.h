@@ -44,7 +44,7 @@ struct front_merge {
     size_t bytes;
     uint64_t lines;    /* so far */
     uint64_t *last_of; /* per PE: the number of its last line */
-    bool *mid_line;    /* per PE: its standard error did not end in a newline */
+    bool *mid_line;    /* per PE: its received standard error ends within a line */
     struct loop_timer timer;
 };
 
@@ -71,7 +71,8 @@ struct front {
 
     struct out out[DAEMON_STREAMS];
     struct front_stream stream[DAEMON_STREAMS];
-    bool *mid_line[DAEMON_STREAMS]; /* per PE: its last output did not end in a newline */
+    bool *mid_line[DAEMON_STREAMS]; /* per PE, with tags: its printed output ends within a
+                                       line */
     struct front_merge merge;       /* of standard error */
     struct front_sites sites;
 

@@ -44,14 +44,12 @@ void front_write(struct front *f, uint32_t rank, enum daemon_stream s, const cha
 {
     struct out *o = &f->out[s];
     bool *mid = &f->mid_line[s][rank];
-    if (f->o->tag_output && len == 0 && *mid) {
-        out_put(o, "\n", 1);
-    } else if (f->o->tag_output) {
-        front_io_put_tagged(o, rank, mid, text, len);
-    } else if (len > 0) {
+    if (!f->o->tag_output)
         out_put(o, text, len);
-        *mid = text[len - 1] != '\n';
-    }
+    else if (len == 0 && *mid)
+        out_put(o, "\n", 1);
+    else
+        front_io_put_tagged(o, rank, mid, text, len);
 }
 
 void front_on_output(struct front *f, uint32_t rank, enum daemon_stream s,

@@ -31,7 +31,6 @@
 #define OUTPUT_MAX  4096
 #define NUMBER_MAX  20 /* "0x" and 16 digits */
 #define COMMAND_MAX 48
-#define ARGS_MAX    8
 
 enum site_state { SITE_WAITS, SITE_RUNS, SITE_DONE };
 
@@ -179,48 +178,27 @@ static void front_site_on_output(void *arg, unsigned ready)
     front_merge_continue(s->f);
 }
 
-static pid_t front_site_start_tool(struct front_site *s, int out)
+static pid_t front_site_start_tool(const struct front_site *s, int *out)
 {
-    static char *const env_none[] = {NULL};
-    struct front *f = s->f;
+    const struct front *f = s->f;
     char command[COMMAND_MAX];
     snprintf(command, sizeof command, "info line *%s", s->address);
-    const char *gdb[ARGS_MAX] = {"gdb",   "-nx", "-batch",  "-ex",
-                                 command, "--",  s->module, NULL};
-    const char *addr2line[ARGS_MAX] = {f->sites.tool, "-f",       "-C", "-e",
-                                       s->module,     s->address, NULL};
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    struct child_spec spec = {
-        .path = f->sites.path,
-        .argv = (char *const *)(uintptr_t)(f->sites.gdb ? gdb : addr2line),
-        .envp = env_none,
-        .fd = {null, out, null},
-        .wdir_fd = -1,
-        .reaper_fd = f->reaper_fd,
-        .files = f->files};
-    const char *step;
-    pid_t child = null >= 0 ? child_start(&spec, &step) : -1;
-    if (null >= 0)
-        close(null);
-    return child;
+    const char *gdb[] = {"gdb", "-nx", "-batch", "-ex", command, "--", s->module, NULL};
+    const char *addr2line[] = {f->sites.tool, "-f",       "-C", "-e",
+                               s->module,     s->address, NULL};
+    return child_start_tool(f->sites.path, f->sites.gdb ? gdb : addr2line, f->reaper_fd,
+                            f->files, out);
 }
 
 static void front_site_start_run(struct front_site *s)
 {
-    int p[2];
-    s->state = SITE_DONE;
-    if (pipe2(p, O_CLOEXEC | O_NONBLOCK) != 0)
+    int out;
+    s->pid = front_site_start_tool(s, &out);
+    s->state = s->pid < 0 ? SITE_DONE : SITE_RUNS;
+    if (s->pid < 0)
         return;
-    fcntl(p[1], F_SETFL, 0);
-    s->pid = front_site_start_tool(s, p[1]);
-    close(p[1]);
-    if (s->pid < 0) {
-        close(p[0]);
-        return;
-    }
-    s->state = SITE_RUNS;
     s->f->sites.running++;
-    s->watch = (struct loop_watch){.fd = p[0], .fn = front_site_on_output, .arg = s};
+    s->watch = (struct loop_watch){.fd = out, .fn = front_site_on_output, .arg = s};
     s->late = (struct loop_timer){.fn = front_site_on_late, .arg = s};
     loop_want(&s->f->loop, &s->watch, LOOP_IN);
     loop_after(&s->f->loop, &s->late, RUN_MS);

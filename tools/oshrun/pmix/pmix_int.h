@@ -108,7 +108,7 @@ void pmix_host_call_done(pmix_status_t status, void *host);
 pmix_status_t pmix_host_wait_calls(struct pmix_host *h);
 
 void pmix_load_u32(pmix_info_t *info, const char *key, uint32_t value);
-/* Reports what has failed and returns -1. */
+/* Reports that the call `what` has failed; returns -1. */
 int pmix_host_failed(const char *what, pmix_status_t rc);
 
 /* pmix_upcalls.c */
