@@ -42,6 +42,7 @@ pgas_sources = \
 	pgas/core/base/stress.c pgas/core/base/stress.h \
 	pgas/core/team/team.c pgas/core/team/team.h \
 	pgas/core/base/treap.c pgas/core/base/treap.h \
+	pgas/ft/ft_map.c pgas/ft/ft_map.h \
 	pgas/rma/api.h \
 	pgas/rma/amo_at.c pgas/rma/amo_at.h pgas/rma/api_amo.c pgas/rma/api_ctx.c \
 	pgas/rma/api_order.c pgas/rma/order.h pgas/rma/lock.c pgas/rma/lock.h \

@@ -23,6 +23,7 @@
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/core/boot/binding.h"
 #include "pgas/core/memory/segment.h"
+#include "pgas/ft/ft_map.h"
 
 #define STATE core_self.nodeseg
 
@@ -110,18 +111,21 @@ static void nodeseg_open_path(const char *path)
     nodeseg_check(path);
 }
 
-static void nodeseg_create(void)
+static void nodeseg_create(const struct boot *b)
 {
     struct pgas *g = &pgas_self;
-    size_t len = node_bytes(g->local_size);
+    size_t map_at = node_bytes(g->local_size);
+    size_t len = map_at + ft_map_bytes(g->npes, b->nnodes, g->local_size);
 
-    g->node_fd = len > 0 ? segment_create("pgas-node", len) : -1;
+    g->node_fd = segment_create("pgas-node", len);
     nodeseg_map_or_die(g->node_fd, "of this node");
     g->node->magic = NODE_MAGIC;
     g->node->version = NODE_VERSION;
-    g->node->bytes = (uint32_t)len;
+    g->node->bytes = len;
+    g->node->ft_at = map_at;
     g->node->npes = g->local_size;
     g->node->cpus = nodeseg_count_cpus();
+    ft_map_init(node_ft(g->node), g->npes, b->nnodes, b->node, g->local_size);
 }
 
 /* Local rank 0 creates the segment and publishes its path; the others wait for it. */
@@ -130,7 +134,7 @@ static void nodeseg_create_or_find(const struct boot *b)
     char path[PLACE_LEN];
 
     if (b->local_rank == 0) {
-        nodeseg_create();
+        nodeseg_create(b);
         snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), pgas_self.node_fd);
         if (b->local_size > 1 && boot_put(BOOT_NODE, KEY, path, strlen(path) + 1) != 0)
             log_die("cannot publish the node segment through PMIx: %s", boot_error());
