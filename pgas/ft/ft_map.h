@@ -27,12 +27,12 @@
 #include <stdint.h>
 
 enum {
-    FT_WORDS = 24,     /* words of a contribution to an agreement */
-    FT_SLOTS = 4,      /* mailboxes of a PE: its agreements in progress at a time */
-    FT_REVOKED = 256,  /* last revoked teams, a ring */
-    FT_SECRET = 32,    /* bytes of the key with which agents authenticate */
-    FT_ADDRESSES = 4,  /* addresses of an agent, of different interfaces */
-    FT_LINE = 64,      /* bytes of a cache line */
+    FT_WORDS = 24,    /* words of a contribution to an agreement */
+    FT_SLOTS = 4,     /* mailboxes of a PE: its agreements in progress at a time */
+    FT_REVOKED = 256, /* last revoked teams, a ring */
+    FT_SECRET = 32,   /* bytes of the key with which agents authenticate */
+    FT_ADDRESSES = 4, /* addresses of an agent, of different interfaces */
+    FT_LINE = 64,     /* bytes of a cache line */
 };
 
 /* An agent's listening address: IPv4 in the first 4 bytes of `ip`, or IPv6. */
@@ -75,7 +75,8 @@ enum ft_agent_state {
 };
 
 /* Robust-futex word of a PE (ft_watch.h): the thread ID of its watch thread and
- * FUTEX_WAITERS; 0: not watched. The kernel sets FUTEX_OWNER_DIED when the thread dies. */
+ * FUTEX_WAITERS; 0: not watched. The kernel sets FUTEX_OWNER_DIED when the thread dies.
+ */
 struct ft_word {
     _Alignas(FT_LINE) _Atomic uint32_t futex;
 };
@@ -151,7 +152,8 @@ static inline struct ft_mailbox *ft_map_mailbox(const struct ft_map *map, uint32
 static inline uint64_t *ft_map_members(const struct ft_map *map, uint32_t local, int slot)
 {
     uint64_t *all = ft_map_part(map, map->sets_at);
-    return all + 2 * (uint64_t)ft_map_set_words(map) * (local * FT_SLOTS + (uint32_t)slot);
+    return all +
+           2 * (uint64_t)ft_map_set_words(map) * (local * FT_SLOTS + (uint32_t)slot);
 }
 static inline uint64_t *ft_map_agreed(const struct ft_map *map, uint32_t local, int slot)
 {
