@@ -138,7 +138,7 @@ static void *lose(void *arg)
 {
     struct pe *pe = arg;
 
-    pe->t->lost(pe->net, LOST);
+    pe->t->lost(pe->net, LOST, false);
     return NULL;
 }
 

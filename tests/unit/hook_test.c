@@ -179,8 +179,9 @@ static int fake_fd(struct transport_ctx *ctx)
     return inner_fd;
 }
 
-static void fake_lost(struct transport_net *net, int pe)
+static void fake_lost(struct transport_net *net, int pe, bool node)
 {
+    (void)node;
     (void)net;
     inner_lost = pe;
 }

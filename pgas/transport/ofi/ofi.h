@@ -387,9 +387,11 @@ void ofi_peer_failed(struct transport_ctx *ctx, int pe, const char *what, int er
 bool ofi_peer_has_failed(struct transport_net *net, int pe);
 /* True after ofi_lost of the PE. */
 bool ofi_peer_is_lost(struct transport_net *net, int pe);
-/* Mark the PE as lost.  Stores the address of its endpoint, at most `space` bytes, and
- * returns its length; 0: it has none, or was lost before. */
-size_t ofi_peer_lose(struct transport_net *net, int pe, void *name, size_t space);
+/* Mark the PE as lost. */
+void ofi_peer_lose(struct transport_net *net, int pe);
+/* Store the address of the PE's endpoint, at most `space` bytes; returns its length; 0:
+ * it is not known. */
+size_t ofi_peer_name(struct transport_net *net, int pe, void *name, size_t space);
 /* The address for the reply to a message; FI_ADDR_UNSPEC: unknown. */
 fi_addr_t ofi_peer_reply_addr(struct transport_net *net,
                               const struct ofi_message *message);
@@ -566,7 +568,7 @@ void ofi_peer_abandon_ops(struct transport_ctx *ctx, int pe, int error);
 
 /* ---- ofi_lost.c: peers that are known to be dead ----------------------------------- */
 
-void ofi_lost(struct transport_net *net, int pe);
+void ofi_lost(struct transport_net *net, int pe, bool node);
 /* Complete the operations to lost peers; returns their number. */
 int ofi_lost_purge(struct transport_ctx *ctx);
 /* True if ofi_lost_purge has work. */

@@ -37,39 +37,65 @@ union ofi_sockaddr {
     unsigned char bytes[OFI_NAME_MAX];
 };
 
-/* True if the socket is connected to this address. */
-static bool ofi_socket_is_to(int fd, const union ofi_sockaddr *to)
+/* Which connections to cut: those of this process to the endpoint `to`; and, if `host`,
+ * those from its IP address to the endpoint `own` of our context 0. */
+struct cut {
+    union ofi_sockaddr to, own;
+    bool host;
+};
+
+static bool ofi_sockaddr_is_ip(const union ofi_sockaddr *a)
 {
-    union ofi_sockaddr peer = {.bytes = {0}};
+    return a->any.sa_family == AF_INET || a->any.sa_family == AF_INET6;
+}
+
+/* Two addresses of IP families; ports are at the same offset in both. */
+static bool ofi_sockaddr_same_port(const union ofi_sockaddr *a,
+                                   const union ofi_sockaddr *b)
+{
+    return a->in.sin_port == b->in.sin_port;
+}
+
+static bool ofi_sockaddr_same_host(const union ofi_sockaddr *a,
+                                   const union ofi_sockaddr *b)
+{
+    if (a->any.sa_family != b->any.sa_family)
+        return false;
+    if (a->any.sa_family == AF_INET)
+        return a->in.sin_addr.s_addr == b->in.sin_addr.s_addr;
+    return memcmp(&a->in6.sin6_addr, &b->in6.sin6_addr, sizeof a->in6.sin6_addr) == 0;
+}
+
+static bool ofi_socket_matches(int fd, const struct cut *cut)
+{
+    union ofi_sockaddr peer = {.bytes = {0}}, own = {.bytes = {0}};
     socklen_t len = sizeof peer;
 
-    if (getpeername(fd, &peer.any, &len) != 0 || peer.any.sa_family != to->any.sa_family)
+    if (getpeername(fd, &peer.any, &len) != 0 || !ofi_sockaddr_same_host(&peer, &cut->to))
         return false;
-    if (to->any.sa_family == AF_INET)
-        return peer.in.sin_port == to->in.sin_port &&
-               peer.in.sin_addr.s_addr == to->in.sin_addr.s_addr;
-    return to->any.sa_family == AF_INET6 && peer.in6.sin6_port == to->in6.sin6_port &&
-           memcmp(&peer.in6.sin6_addr, &to->in6.sin6_addr, sizeof peer.in6.sin6_addr) ==
-               0;
+    if (ofi_sockaddr_same_port(&peer, &cut->to))
+        return true;
+    len = sizeof own;
+    return cut->host && getsockname(fd, &own.any, &len) == 0 &&
+           ofi_sockaddr_same_port(&own, &cut->own);
 }
 
 /* The provider may close the descriptor concurrently and reuse its number, so check a
  * duplicate. */
-static void ofi_socket_cut(int fd, const union ofi_sockaddr *to)
+static void ofi_socket_cut(int fd, const struct cut *cut)
 {
-    if (!ofi_socket_is_to(fd, to))
+    if (!ofi_socket_matches(fd, cut))
         return;
     int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (own < 0)
         return;
-    if (ofi_socket_is_to(own, to))
+    if (ofi_socket_matches(own, cut))
         shutdown(own, SHUT_RDWR);
     close(own);
 }
 
-/* Shut down the connections of this process to an endpoint.  The provider sees the end of
- * the connection and completes its operations. */
-static void ofi_connections_cut(const union ofi_sockaddr *to)
+/* Shut down connections.  The provider sees their end and completes its operations. */
+static void ofi_connections_cut(const struct cut *cut)
 {
     DIR *dir = opendir("/proc/self/fd");
     const struct dirent *entry;
@@ -78,18 +104,35 @@ static void ofi_connections_cut(const union ofi_sockaddr *to)
         return;
     while ((entry = readdir(dir)) != NULL)
         if (entry->d_name[0] != '.')
-            ofi_socket_cut(atoi(entry->d_name), to);
+            ofi_socket_cut(atoi(entry->d_name), cut);
     closedir(dir);
 }
 
-void ofi_lost(struct transport_net *net, int pe)
+/* True if a known PE that is not lost, or this one, has the IP address of cut->to:
+ * several nodes of the job share a host. */
+static bool ofi_host_is_shared(struct transport_net *net, const struct cut *cut)
 {
-    union ofi_sockaddr name = {.bytes = {0}};
-    size_t len = ofi_peer_lose(net, pe, name.bytes, sizeof name.bytes);
+    union ofi_sockaddr name;
 
-    if (len >= sizeof name.in)
-        ofi_connections_cut(&name);
+    for (int pe = 0; pe < net->world->npes; pe++)
+        if (ofi_peer_name(net, pe, name.bytes, sizeof name.bytes) > 0 &&
+            !ofi_peer_is_lost(net, pe) && ofi_sockaddr_same_host(&name, &cut->to))
+            return true;
+    return ofi_sockaddr_same_host(&cut->own, &cut->to);
+}
+
+void ofi_lost(struct transport_net *net, int pe, bool node)
+{
+    struct cut cut = {.host = false};
+    size_t len = ofi_peer_name(net, pe, cut.to.bytes, sizeof cut.to.bytes);
+
+    ofi_peer_lose(net, pe);
     fetch_add_acq_rel_u32(&net->losses, 1);
+    if (len < sizeof cut.to.in || !ofi_sockaddr_is_ip(&cut.to))
+        return;
+    memcpy(cut.own.bytes, net->ctx_0->name, net->ctx_0->name_len);
+    cut.host = node && !ofi_host_is_shared(net, &cut);
+    ofi_connections_cut(&cut);
 }
 
 /* ---- contexts ---------------------------------------------------------------------- */

@@ -148,20 +148,27 @@ bool ofi_peer_is_lost(struct transport_net *net, int pe)
     return ofi_peer_state(net, pe) == OFI_PEER_LOST;
 }
 
-size_t ofi_peer_lose(struct transport_net *net, int pe, void *name, size_t space)
+void ofi_peer_lose(struct transport_net *net, int pe)
 {
-    size_t len = 0;
-
     pthread_mutex_lock(&net->lock);
     struct ofi_peer *peer = ofi_peer_entry(net, pe);
-    if (peer != NULL && load_relaxed_u32(&peer->state) != OFI_PEER_LOST) {
-        len = space;
-        if (!peer->inserted || fi_av_lookup(net->av, peer->addr, name, &len) != 0)
-            len = 0;
+    if (peer != NULL)
         store_release_u32(&peer->state, OFI_PEER_LOST);
-    }
     pthread_mutex_unlock(&net->lock);
-    return len < space ? len : space;
+}
+
+size_t ofi_peer_name(struct transport_net *net, int pe, void *name, size_t space)
+{
+    size_t len = space;
+
+    pthread_mutex_lock(&net->lock);
+    struct ofi_peer *chunk = net->chunks[pe / OFI_CHUNK_PEERS],
+                    *peer = chunk == NULL ? NULL : &chunk[pe % OFI_CHUNK_PEERS];
+    if (peer == NULL || !peer->inserted ||
+        fi_av_lookup(net->av, peer->addr, name, &len) != 0 || len > space)
+        len = 0;
+    pthread_mutex_unlock(&net->lock);
+    return len;
 }
 
 /* ---- requesters: destinations of replies ----------------------------------------- */

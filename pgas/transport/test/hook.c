@@ -348,11 +348,11 @@ static uint64_t hook_pending(struct transport_ctx *ctx, int *pe)
     return n + ctx->nheld + ctx->dropped;
 }
 
-static void hook_lost(struct transport_net *net, int pe)
+static void hook_lost(struct transport_net *net, int pe, bool node)
 {
     store_relaxed_u32(&net->lost[pe], 1);
     fetch_add_acq_rel_u32(&net->losses, 1);
-    hook_self.inner->lost(net->inner, pe);
+    hook_self.inner->lost(net->inner, pe, node);
 }
 
 /* Set an alarm for the next held operation; otherwise virtual time may not advance. */

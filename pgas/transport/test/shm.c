@@ -324,8 +324,9 @@ static uint64_t shm_pending(struct transport_ctx *ctx, int *pe)
 }
 
 /* No operation is outstanding. */
-static void shm_lost(struct transport_net *net, int pe)
+static void shm_lost(struct transport_net *net, int pe, bool node)
 {
+    (void)node;
     store_relaxed_u32(&net->peer[pe].lost, 1);
 }
 

@@ -489,8 +489,9 @@ static void sim_ctx_lose(struct transport_ctx *ctx)
     }
 }
 
-static void sim_lost(struct transport_net *net, int pe)
+static void sim_lost(struct transport_net *net, int pe, bool node)
 {
+    (void)node;
     if (net->lost == NULL)
         net->lost = calloc((size_t)net->world->npes, sizeof net->lost[0]);
     if (net->lost == NULL)

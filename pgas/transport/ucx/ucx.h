@@ -253,7 +253,7 @@ bool ucx_peer_flushed(struct ucx_peer *peer);
 bool ucx_peer_puts_flushed(struct ucx_peer *peer);
 /* Close the endpoint by force. */
 void ucx_peer_close(struct ucx_peer *peer);
-void ucx_lost(struct transport_net *net, int pe);
+void ucx_lost(struct transport_net *net, int pe, bool node);
 /* The PE is lost: end its operations, and its gets once UCX has closed the endpoint. */
 void ucx_peer_lose(struct ucx_peer *peer);
 

@@ -199,8 +199,9 @@ void ucx_peer_close(struct ucx_peer *peer)
     peer->ep = NULL;
 }
 
-void ucx_lost(struct transport_net *net, int pe)
+void ucx_lost(struct transport_net *net, int pe, bool node)
 {
+    (void)node;
     store_relaxed_u32(&net->lost[pe], 1);
     fetch_add_acq_rel_u32(&net->losses, 1);
 }
