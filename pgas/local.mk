@@ -42,6 +42,8 @@ pgas_sources = \
 	pgas/core/base/stress.c pgas/core/base/stress.h \
 	pgas/core/team/team.c pgas/core/team/team.h \
 	pgas/core/base/treap.c pgas/core/base/treap.h \
+	pgas/ft/ft.c pgas/ft/ft.h pgas/ft/ft_guard.c \
+	pgas/ft/ft_map.c pgas/ft/ft_map.h pgas/ft/ft_watch.c pgas/ft/ft_watch.h \
 	pgas/rma/api.h \
 	pgas/rma/amo_at.c pgas/rma/amo_at.h pgas/rma/api_amo.c pgas/rma/api_ctx.c \
 	pgas/rma/api_order.c pgas/rma/order.h pgas/rma/lock.c pgas/rma/lock.h \
@@ -55,8 +57,9 @@ pgas_sources = \
 	pgas/coll/algorithms/alltoall.c pgas/coll/algorithms/alltoall.h \
 	pgas/coll/algorithms/alltoall_internode.c pgas/coll/algorithms/alltoall_internode.h \
 	pgas/coll/algorithms/alltoalls.c \
-	pgas/coll/api/api_coll.c pgas/coll/api/api_deprecated.c pgas/coll/api/api_life.c pgas/coll/api/api_team.c \
+	pgas/coll/api/api_coll.c pgas/coll/api/api_deprecated.c pgas/coll/api/api_ft.c pgas/coll/api/api_life.c pgas/coll/api/api_team.c \
 	pgas/coll/api/life.c pgas/coll/api/life.h \
+	pgas/coll/api/shrink.c pgas/coll/api/shrink.h \
 	pgas/coll/api/verify.c pgas/coll/api/verify.h \
 	pgas/coll/sync/arrival.c pgas/coll/sync/arrival.h pgas/coll/sync/credit.h \
 	pgas/coll/sync/barrier.c pgas/coll/sync/barrier.h \

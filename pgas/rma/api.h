@@ -35,6 +35,7 @@
 #include "pgas/core/check/check.h"
 #include "pgas/core/team/ctx.h"
 #include "pgas/core/base/pgas.h"
+#include "pgas/ft/ft.h"
 #include "pgas/threads/atomic.h"
 
 /* The wrappers return the value of the body, which may be void. */
@@ -94,6 +95,27 @@
 #define API_SITE_BY_WORLD   API_SITE_BY_TEAM
 #define API_SITE_BY_SET     API_SITE_BY_TEAM
 
+/* Per scope: the guard of a collective, which ends the routine with an error when a PE of
+ * its team fails (ft/ft.h), and the flag that selects the checked entry point */
+#define API_GUARD_ALONE(ret)
+#define API_GUARD_ANYTIME(ret)
+#define API_GUARD_BY_TEAM(ret)                                                           \
+    __attribute__((cleanup(ft_guard_close))) struct ft_guard api_guard;                  \
+    api_guard.open = false;                                                              \
+    if (pgas_self.ft != NULL && (ft_guard_open(&api_guard, &api_call) != 0 ||            \
+                                 __builtin_setjmp(api_guard.env) != 0))                  \
+        return (ret)API_ERROR(ret, &api_guard);
+#define API_GUARD_BY_WORLD(ret) API_GUARD_BY_TEAM(ret)
+#define API_GUARD_BY_SET(ret)   API_GUARD_BY_TEAM(ret)
+#define API_FLAG_ALONE    pgas_self.checked
+#define API_FLAG_ANYTIME  pgas_self.checked
+#define API_FLAG_BY_TEAM  pgas_self.guarded
+#define API_FLAG_BY_WORLD pgas_self.guarded
+#define API_FLAG_BY_SET   pgas_self.guarded
+/* The value that a routine returns in case of an error: a code or NULL */
+#define API_ERROR(ret, guard)                                                            \
+    (intptr_t)(__builtin_types_compatible_p(ret, void *) ? 0 : (guard)->status)
+
 /* The checked entry point; the body is inlined into both entry points. */
 #define API_COLD static __attribute__((noinline, cold))
 #define API_CHECKED(ret, name, bytes, where, ...)                                        \
@@ -102,6 +124,7 @@
     {                                                                                    \
         API_CALL(#name, bytes, where, __VA_ARGS__);                                      \
         check_call(&api_call);                                                           \
+        API_GUARD_##where(ret)                                                           \
         return body_##name(#name, EACH(PAR_PASS, __VA_ARGS__));                          \
     }
 
@@ -109,7 +132,7 @@
 #define API_PUBLIC(ret, name, where, ...)                                                \
     API(ret, name, (EACH(PAR_DECLARE, __VA_ARGS__)))                                     \
     {                                                                                    \
-        if (unlikely(pgas_self.checked)) {                                               \
+        if (unlikely(API_FLAG_##where)) {                                                \
             API_SITE_##where return checked_##name(EACH(PAR_PASS, __VA_ARGS__)); }       \
         return body_##name(#name, EACH(PAR_PASS, __VA_ARGS__));                          \
     }
@@ -126,12 +149,13 @@
         API_RETURN_##where struct check_call api_call =                                  \
             {.fn = #name, .scope = CHECK_##where};                                       \
         check_call(&api_call);                                                           \
+        API_GUARD_##where(ret)                                                           \
         return body_##name(#name);                                                       \
     }
 #define API_PUBLIC_0(ret, name, where)                                                   \
     API(ret, name, (void))                                                               \
     {                                                                                    \
-        if (unlikely(pgas_self.checked)) { API_SITE_##where return checked_##name(); }   \
+        if (unlikely(API_FLAG_##where)) { API_SITE_##where return checked_##name(); }    \
         return body_##name(#name);                                                       \
     }
 #define ROUTINE_0(ret, name, where)                                                      \

@@ -41,6 +41,7 @@
 #include "pgas/core/team/team.h"
 #include "pgas/datatype/copy.h"
 #include "pgas/datatype/op.h"
+#include "pgas/ft/ft.h"
 #include "pgas/profile/profile.h"
 #include "pgas/threads/atomic.h"
 
@@ -181,6 +182,10 @@ static void life_create_teams(void)
     g->main_thread = pthread_self();
     g->starts = 1;
     g->life = LIFE_UP;
+    if (strcmp(g->env.ft, "continue") == 0) {
+        g->ft = node_ft(g->node);
+        ft_start();
+    }
     check_init();
     if (prints)
         life_print_info();
@@ -196,6 +201,7 @@ static void life_create_teams(void)
 static void life_free_teams(bool exiting)
 {
     net_leave("shmem_finalize");
+    ft_stop();
     if (!exiting) {
         ctx_fini();
         shared_fini();
@@ -324,7 +330,7 @@ void life_finalize(const char *fn)
 {
     PGAS_ASSERT(pgas_self.starts > 0);
     if (--pgas_self.starts > 0) {
-        barrier(team_of(SHMEM_TEAM_WORLD, fn), fn);
+        barrier(team_live(), fn);
         return;
     }
     int open = pgas_self.checks ? ctx_private(NULL) : 0;

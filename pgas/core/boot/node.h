@@ -20,7 +20,7 @@
 #define NODE_ENV         "PGAS_NODE"     /* "/proc/PID/fd/N", set by the node daemon */
 #define NODE_JOB_ENV     "PGAS_NODE_JOB" /* the PMIx namespace that the segment is for */
 #define NODE_MAGIC       0x70676173u     /* "pgas" */
-#define NODE_VERSION     6u              /* changes with any change of the layout below */
+#define NODE_VERSION     7u              /* changes with any change of the layout below */
 #define NODE_LINE        64              /* bytes of a cache line */
 #define NODE_SLEEP_SLOTS 7  /* with sleep_mask, sleep_key fills a cache line */
 #define NODE_WHAT        48 /* bytes of node_pe.what, including its NUL */
@@ -96,7 +96,8 @@ struct node_pe {
 struct node {
     uint32_t magic;
     uint32_t version;
-    uint32_t bytes;          /* length of the whole segment */
+    uint64_t bytes;          /* length of the whole segment */
+    uint64_t ft_at;          /* offset of the alive map (ft/ft_map.h); 0: none */
     uint32_t npes;           /* PEs on this node */
     uint32_t cpus;           /* processors that the PEs may use together */
     uint32_t oversubscribed; /* 1: more PEs than processors, with other virtual nodes */
@@ -118,11 +119,19 @@ static inline void node_what(const struct node_pe *pe, char text[NODE_WHAT])
     text[NODE_WHAT - 1] = '\0';
 }
 
-/* Size in bytes of a segment for npes PEs; 0 if it exceeds the range of node.bytes. */
+/* Size in bytes of the records of npes PEs, a multiple of a cache line.  The alive map
+ * follows them. */
 static inline size_t node_bytes(uint32_t npes)
 {
     size_t len = sizeof(struct node) + (size_t)npes * sizeof(struct node_pe);
-    return len <= UINT32_MAX ? len : 0;
+    return (len + NODE_LINE - 1) / NODE_LINE * NODE_LINE;
+}
+
+struct ft_map;
+
+static inline struct ft_map *node_ft(const struct node *node)
+{
+    return (struct ft_map *)((char *)(uintptr_t)node + node->ft_at);
 }
 
 #endif

@@ -23,6 +23,7 @@
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/core/boot/binding.h"
 #include "pgas/core/memory/segment.h"
+#include "pgas/ft/ft_map.h"
 
 #define STATE core_self.nodeseg
 
@@ -110,18 +111,21 @@ static void nodeseg_open_path(const char *path)
     nodeseg_check(path);
 }
 
-static void nodeseg_create(void)
+static void nodeseg_create(const struct boot *b)
 {
     struct pgas *g = &pgas_self;
-    size_t len = node_bytes(g->local_size);
+    size_t map_at = node_bytes(g->local_size);
+    size_t len = map_at + ft_map_bytes(g->npes, b->nnodes, g->local_size);
 
-    g->node_fd = len > 0 ? segment_create("pgas-node", len) : -1;
+    g->node_fd = segment_create("pgas-node", len);
     nodeseg_map_or_die(g->node_fd, "of this node");
     g->node->magic = NODE_MAGIC;
     g->node->version = NODE_VERSION;
-    g->node->bytes = (uint32_t)len;
+    g->node->bytes = len;
+    g->node->ft_at = map_at;
     g->node->npes = g->local_size;
     g->node->cpus = nodeseg_count_cpus();
+    ft_map_init(node_ft(g->node), g->npes, b->nnodes, b->node, g->local_size);
 }
 
 /* Local rank 0 creates the segment and publishes its path; the others wait for it. */
@@ -130,7 +134,7 @@ static void nodeseg_create_or_find(const struct boot *b)
     char path[PLACE_LEN];
 
     if (b->local_rank == 0) {
-        nodeseg_create();
+        nodeseg_create(b);
         snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), pgas_self.node_fd);
         if (b->local_size > 1 && boot_put(BOOT_NODE, KEY, path, strlen(path) + 1) != 0)
             log_die("cannot publish the node segment through PMIx: %s", boot_error());
@@ -209,10 +213,23 @@ static bool nodeseg_all_joined(const void *arg)
     return nodeseg_all_of(&n->joined, pgas_self.generation);
 }
 
+/* Failed PEs do not depart.  Departures of one generation only: there is no other after a
+ * failure (nodeseg_await_detached). */
+static bool nodeseg_survivors_departed(const struct node *n)
+{
+    for (uint32_t i = 0; i < n->npes; i++)
+        if (atomic_load_explicit(&n->pe[i].last_barrier, memory_order_acquire) == 0 &&
+            !ft_map_has_failed(pgas_self.ft, ft_map_rank(pgas_self.ft)[i]))
+            return false;
+    return true;
+}
+
 static bool nodeseg_all_departed(const void *arg)
 {
     const struct node *n = arg;
 
+    if (unlikely(pgas_self.ft != NULL))
+        return nodeseg_survivors_departed(n);
     return nodeseg_all_of(&n->departed, pgas_self.generation);
 }
 
@@ -295,6 +312,8 @@ void nodeseg_leave(uint32_t barriers)
     atomic_store_explicit(&nodeseg_my_record()->last_barrier, barriers + 1,
                           memory_order_release);
     nodeseg_count_me(&g->node->departed);
+    if (pgas_self.ft != NULL)
+        ft_map_wake_all(g->node); /* its count does not reach that of all PEs */
     block_until(&(struct block_wait){.ready = nodeseg_all_departed,
                                      .arg = g->node,
                                      .what = "shmem_finalize: for all PEs of the node"});
@@ -331,9 +350,13 @@ void nodeseg_part(void)
 
 void nodeseg_await_detached(void)
 {
-    if (pgas_self.node != NULL)
-        block_until(
-            &(struct block_wait){.ready = nodeseg_all_detached,
-                                 .arg = pgas_self.node,
-                                 .what = "shmem_init: for PEs to leave the launcher"});
+    if (pgas_self.node == NULL)
+        return;
+    if (atomic_load(&node_ft(pgas_self.node)->failures) > 0)
+        log_die("shmem_init: a PE failed before the preceding shmem_finalize; the "
+                "survivors cannot initialize the library again");
+    block_until(
+        &(struct block_wait){.ready = nodeseg_all_detached,
+                             .arg = pgas_self.node,
+                             .what = "shmem_init: for PEs to leave the launcher"});
 }

@@ -13,6 +13,8 @@
 
 #include "tools/oshrun/daemon/daemon_int.h"
 
+#include "pgas/ft/ft_map.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -37,6 +39,12 @@
 
 /* ---- the node segment ------------------------------------------------------------- */
 
+static size_t daemon_node_bytes(const struct job *job)
+{
+    uint32_t npes = job->node[job->here].npes;
+    return node_bytes(npes) + ft_map_bytes(job->npes, job->nnodes, npes);
+}
+
 static int daemon_fill_node(struct daemon *d, size_t len)
 {
     if (ftruncate(d->node_fd, (off_t)len) != 0 ||
@@ -48,19 +56,21 @@ static int daemon_fill_node(struct daemon *d, size_t len)
         return -1;
     }
     d->node->version = NODE_VERSION;
-    d->node->bytes = (uint32_t)len;
+    d->node->bytes = len;
+    d->node->ft_at = node_bytes(d->npes);
     d->node->npes = d->npes;
     d->node->cpus = bind_cpu_share(d->job);
     d->node->oversubscribed = bind_is_oversubscribed(d->job);
+    ft_map_init(node_ft(d->node), d->job->npes, d->job->nnodes, d->job->here, d->npes);
     d->node->magic = NODE_MAGIC;
     return 0;
 }
 
 static int daemon_make_node(struct daemon *d)
 {
-    size_t len = node_bytes(d->npes);
+    size_t len = daemon_node_bytes(d->job);
     d->node_fd = memfd_create("pgas-node", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (d->node_fd < 0 || len == 0 || daemon_fill_node(d, len) != 0) {
+    if (d->node_fd < 0 || daemon_fill_node(d, len) != 0) {
         error_report("cannot create the shared memory of the node (%zu bytes): %s", len,
                      strerror(errno));
         return EXIT_ERROR;
@@ -495,7 +505,7 @@ static int daemon_check_tmpdir(const struct daemon *d)
     struct statvfs s;
     uint64_t need = TMPDIR_BYTES + (uint64_t)d->job->npes * TMPDIR_PE_BYTES;
     const char *dir = d->reaper->dir;
-    uint64_t file = node_bytes(d->job->node[d->job->here].npes);
+    uint64_t file = daemon_node_bytes(d->job);
     struct rlimit r;
     if (file < FILE_BYTES_MIN)
         file = FILE_BYTES_MIN;
@@ -606,7 +616,7 @@ void daemon_stop(struct daemon *d)
     free(d->launch);
     bind_free(&d->bind);
     if (d->node != NULL)
-        munmap(d->node, node_bytes(d->npes));
+        munmap(d->node, daemon_node_bytes(d->job));
     if (d->node_fd >= 0)
         close(d->node_fd);
     free(d->pe);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ft_agent.h - the agent of a node: a thread that runs the failure protocols (ft_proto.h)
+ * with the agents of the other nodes, over TCP connections of its own.
+ *
+ * oshrun's node daemon hosts it; under another launcher the lowest live PE of the node
+ * does.  Host and PEs communicate with it only through the alive map (ft_map.h):
+ *
+ *   map->agent  NONE       the host has called ft_agent_start
+ *               LISTENING  the agent has stored its addresses in map->own
+ *               ARMED      the leader PE has stored the endpoints of all nodes, the node
+ *                          of each PE, the PE of each local rank, and the secret
+ *               RUNNING    the heartbeat ring is active
+ *               STOPPED    all live PEs of the node have left shmem_finalize, and the
+ *                          other agents know it: silence of this node is no failure
+ *
+ * The agent marks failed PEs with ft_map_fail, completes mailboxes with ft_map_complete,
+ * and kills the PEs of its node (SIGKILL to the pids in the node segment) if it learns
+ * that the others consider this node failed.
+ *
+ * Threads: the functions here may be called by one thread of the host.
+ * Uses: ft_proto, ft_map, ft_mesh, core/boot/node.h.  Used by: tools/oshrun/daemon,
+ * coll/api.
+ */
+#ifndef PGAS_FT_AGENT_H
+#define PGAS_FT_AGENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct ft_agent;
+struct node;
+
+struct ft_agent_options {
+    struct node *node;      /* the mapped node segment, which outlives the agent */
+    const char *interfaces; /* interfaces or subnets of SHMEM_LAUNCH_IF; NULL: all */
+    bool loopback;          /* all nodes are virtual nodes of this host */
+    unsigned period_ms, timeout_ms;
+    const char *domain; /* text that identifies the failure domain of this node */
+};
+
+/* Starts the agent's thread with all signals blocked, and real-time priority or a
+ * negative nice value if the system permits it.  NULL: not possible; why[] has the
+ * reason. */
+struct ft_agent *ft_agent_start(const struct ft_agent_options *o, char *why, size_t size);
+
+/* Ends the thread and closes the connections.  If the agent runs and PEs of the node
+ * live, the others will consider this node failed. */
+void ft_agent_stop(struct ft_agent *agent);
+
+#endif

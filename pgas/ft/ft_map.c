@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ft_map.c - see ft_map.h.  Uses: core/boot/node.h. */
+#include "config.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "pgas/core/boot/node.h"
+#include "pgas/ft/ft_map.h"
+
+static void ft_map_futex_wake(_Atomic uint32_t *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* Appends a part of n bytes at a cache line; returns its offset. */
+static uint64_t ft_map_append(uint64_t *end, uint64_t n)
+{
+    uint64_t at = (*end + FT_LINE - 1) / FT_LINE * FT_LINE;
+
+    *end = at + n;
+    return at;
+}
+
+static uint64_t ft_map_layout(struct ft_map *map)
+{
+    uint64_t end = sizeof *map, slots = (uint64_t)map->local * FT_SLOTS;
+    uint64_t set = ft_map_set_words(map) * sizeof(uint64_t);
+
+    map->failed_at = ft_map_append(&end, set);
+    map->node_of_at = ft_map_append(&end, map->npes * sizeof(uint32_t));
+    map->rank_at = ft_map_append(&end, map->local * sizeof(uint32_t));
+    map->word_at = ft_map_append(&end, map->local * sizeof(struct ft_word));
+    map->endpoint_at = ft_map_append(&end, map->nnodes * sizeof(struct ft_endpoint));
+    map->mailbox_at = ft_map_append(&end, slots * sizeof(struct ft_mailbox));
+    map->sets_at = ft_map_append(&end, slots * 2 * set);
+    return end;
+}
+
+size_t ft_map_bytes(uint32_t npes, uint32_t nnodes, uint32_t local)
+{
+    struct ft_map map = {.npes = npes, .nnodes = nnodes, .local = local};
+
+    return ft_map_layout(&map);
+}
+
+void ft_map_init(struct ft_map *map, uint32_t npes, uint32_t nnodes, uint32_t node,
+                 uint32_t local)
+{
+    map->npes = npes;
+    map->nnodes = nnodes;
+    map->node = node;
+    map->local = local;
+    ft_map_layout(map);
+}
+
+void ft_map_wake_all(struct node *node)
+{
+    for (uint32_t i = 0; i < node->npes; i++) {
+        atomic_fetch_add_explicit(&node->pe[i].wake, 1, memory_order_release);
+        ft_map_futex_wake(&node->pe[i].wake);
+    }
+}
+
+void ft_map_notify_agent(struct ft_map *map)
+{
+    atomic_fetch_add_explicit(&map->event, 1, memory_order_release);
+    ft_map_futex_wake(&map->event);
+}
+
+static void ft_map_changed(struct node *node, struct ft_map *map)
+{
+    atomic_fetch_add_explicit(&map->epoch, 1, memory_order_release);
+    ft_map_futex_wake(&map->epoch);
+    ft_map_wake_all(node);
+    ft_map_notify_agent(map);
+}
+
+bool ft_map_fail(struct node *node, const uint32_t *pe, uint32_t n)
+{
+    struct ft_map *map = node_ft(node);
+    uint32_t fresh = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t bit = (uint64_t)1 << pe[i] % 64;
+        uint64_t was = atomic_fetch_or_explicit(&ft_map_failed(map)[pe[i] / 64], bit,
+                                                memory_order_acq_rel);
+        fresh += (was & bit) == 0;
+    }
+    if (fresh == 0)
+        return false;
+    atomic_fetch_add_explicit(&map->failures, fresh, memory_order_release);
+    ft_map_changed(node, map);
+    return true;
+}
+
+void ft_map_revoke(struct node *node, uint64_t team)
+{
+    struct ft_map *map = node_ft(node);
+    uint32_t i = atomic_load_explicit(&map->revocations, memory_order_relaxed);
+
+    /* Only the agent writes the ring. */
+    atomic_store_explicit(&map->revoked[i % FT_REVOKED], team, memory_order_relaxed);
+    atomic_store_explicit(&map->revocations, i + 1, memory_order_release);
+    ft_map_changed(node, map);
+}
+
+void ft_map_complete(struct node *node, uint32_t local, int slot)
+{
+    struct ft_mailbox *box = ft_map_mailbox(node_ft(node), local, slot);
+
+    atomic_store_explicit(&box->state, FT_DONE, memory_order_release);
+    atomic_fetch_add_explicit(&node->pe[local].wake, 1, memory_order_release);
+    ft_map_futex_wake(&node->pe[local].wake);
+}

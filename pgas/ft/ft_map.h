@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ft_map.h - the alive map of a node: which PEs of the job have failed, and the mailboxes
+ * between the PEs of the node and its agent (ft_agent.h).
+ *
+ * The map is the last part of the node segment (core/boot/node.h), so that every PE of
+ * the node, the node daemon and the agent share it.  Its creator calls ft_map_init; a job
+ * with SHMEM_FT=abort leaves it unused, and its pages are never touched.
+ *
+ * Invariants and memory order.  A bit of `failed` is set once and never cleared.  The
+ * thread that sets it (fetch_or, acq_rel) increments `failures` and then `epoch` with
+ * release, and wakes every sleeper of the node: a thread that loads the new epoch with
+ * acquire sees the bit.  `epoch` counts changes (failures, revocations); a PE that has
+ * processed all changes has stored the value that it loaded before it processed them.
+ *
+ * A mailbox belongs to its PE while its state is FT_IDLE or FT_DONE, and to the agent
+ * while it is FT_POSTED; both hand it over with release.
+ *
+ * Uses: core/boot/node.h.  Used by: ft, core/progress, coll/api, tools/oshrun.
+ */
+#ifndef PGAS_FT_MAP_H
+#define PGAS_FT_MAP_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    FT_WORDS = 24,    /* words of a contribution to an agreement */
+    FT_SLOTS = 4,     /* mailboxes of a PE: its agreements in progress at a time */
+    FT_REVOKED = 256, /* last revoked teams, a ring */
+    FT_SECRET = 32,   /* bytes of the key with which agents authenticate */
+    FT_ADDRESSES = 4, /* addresses of an agent, of different interfaces */
+    FT_LINE = 64,     /* bytes of a cache line */
+};
+
+/* An agent's listening address: IPv4 in the first 4 bytes of `ip`, or IPv6. */
+struct ft_address {
+    uint16_t family; /* AF_INET, AF_INET6; 0: none */
+    uint16_t port;   /* host byte order */
+    uint8_t ip[16];
+    uint32_t scope; /* IPv6 scope ID */
+};
+
+/* The agent of a node as its leader PE publishes it. */
+struct ft_endpoint {
+    struct ft_address address[FT_ADDRESSES];
+    uint32_t domain; /* failure domain: hash of the host name, or of SHMEM_FT_DOMAINS */
+    uint32_t pad;
+};
+
+enum ft_mailbox_state { FT_IDLE, FT_POSTED, FT_DONE };
+enum ft_request { FT_AGREE = 1, FT_REVOKE };
+
+/* A request of a PE.  The sets of PEs `members` and `failed` follow the mailboxes
+ * (ft_map_members, ft_map_failed_of). */
+struct ft_mailbox {
+    _Alignas(FT_LINE) _Atomic uint32_t state; /* enum ft_mailbox_state; a futex */
+    uint32_t request;                         /* enum ft_request */
+    uint64_t team;                            /* unique ID of the team */
+    uint32_t seq;                             /* number of the agreement in the team */
+    uint16_t ands, maxs;                      /* ands + maxs <= FT_WORDS */
+    /* In: of this PE; out: bitwise and of the first `ands` words, maximum of each of the
+     * next `maxs` words, over all PEs that took part. */
+    uint64_t word[FT_WORDS];
+};
+
+enum ft_agent_state {
+    FT_AGENT_NONE,
+    FT_AGENT_LISTENING, /* `own` and `secret` are set */
+    FT_AGENT_ARMED,     /* `endpoint` of all nodes is set: the ring may start */
+    FT_AGENT_RUNNING,
+    FT_AGENT_STOPPED, /* all PEs have finalized */
+};
+
+/* Robust-futex word of a PE (ft_watch.h): the thread ID of its watch thread and
+ * FUTEX_WAITERS; 0: not watched. The kernel sets FUTEX_OWNER_DIED when the thread dies.
+ */
+struct ft_word {
+    _Alignas(FT_LINE) _Atomic uint32_t futex;
+};
+
+struct ft_map {
+    uint32_t npes, nnodes, node; /* of the job; the number of this node */
+    uint32_t local;              /* PEs of this node */
+    /* Offsets from the map in bytes. */
+    uint64_t failed_at, node_of_at, rank_at, word_at, endpoint_at, mailbox_at, sets_at;
+    uint32_t period_ms, timeout_ms; /* of the ring */
+
+    _Alignas(FT_LINE) _Atomic uint32_t epoch; /* a futex: number of changes */
+    _Atomic uint32_t failures;                /* bits set in `failed` */
+    _Atomic uint32_t revocations;             /* teams revoked so far */
+    _Atomic uint64_t revoked[FT_REVOKED];     /* unique IDs; index revocations % size */
+
+    _Alignas(FT_LINE) _Atomic uint32_t agent; /* enum ft_agent_state; a futex */
+    _Atomic int32_t agent_pid;                /* the process that hosts the agent */
+    /* A futex on which the agent sleeps beside its sockets: incremented for each request,
+     * each failure, and each change of `agent`. */
+    _Atomic uint32_t event;
+    _Atomic uint32_t done; /* PEs of the node that have left shmem_finalize */
+    uint8_t secret[FT_SECRET];
+    struct ft_endpoint own;
+};
+
+/* Bytes of a map. */
+size_t ft_map_bytes(uint32_t npes, uint32_t nnodes, uint32_t local);
+/* Writes the header of a map of zeros. */
+void ft_map_init(struct ft_map *map, uint32_t npes, uint32_t nnodes, uint32_t node,
+                 uint32_t local);
+
+static inline void *ft_map_part(const struct ft_map *map, uint64_t at)
+{
+    return (char *)(uintptr_t)map + at;
+}
+/* The node of each PE; the PE of each local rank; written before the agent is armed. */
+static inline uint32_t *ft_map_node_of(const struct ft_map *map)
+{
+    return ft_map_part(map, map->node_of_at);
+}
+static inline uint32_t *ft_map_rank(const struct ft_map *map)
+{
+    return ft_map_part(map, map->rank_at);
+}
+/* The robust-futex word of each local rank. */
+static inline struct ft_word *ft_map_word(const struct ft_map *map)
+{
+    return ft_map_part(map, map->word_at);
+}
+/* The agents of all nodes. */
+static inline struct ft_endpoint *ft_map_endpoint(const struct ft_map *map)
+{
+    return ft_map_part(map, map->endpoint_at);
+}
+static inline _Atomic uint64_t *ft_map_failed(const struct ft_map *map)
+{
+    return ft_map_part(map, map->failed_at);
+}
+/* Words of a set of PEs. */
+static inline uint32_t ft_map_set_words(const struct ft_map *map)
+{
+    return (map->npes + 63) / 64;
+}
+static inline struct ft_mailbox *ft_map_mailbox(const struct ft_map *map, uint32_t local,
+                                                int slot)
+{
+    struct ft_mailbox *all = ft_map_part(map, map->mailbox_at);
+    return &all[local * FT_SLOTS + (uint32_t)slot];
+}
+/* Of the mailbox: the members of the team; out: the failed PEs that all survivors agree
+ * on. */
+static inline uint64_t *ft_map_members(const struct ft_map *map, uint32_t local, int slot)
+{
+    uint64_t *all = ft_map_part(map, map->sets_at);
+    return all +
+           2 * (uint64_t)ft_map_set_words(map) * (local * FT_SLOTS + (uint32_t)slot);
+}
+static inline uint64_t *ft_map_agreed(const struct ft_map *map, uint32_t local, int slot)
+{
+    return ft_map_members(map, local, slot) + ft_map_set_words(map);
+}
+
+/* True if the PE is known to have failed. */
+static inline bool ft_map_has_failed(const struct ft_map *map, uint32_t pe)
+{
+    uint64_t word =
+        atomic_load_explicit(&ft_map_failed(map)[pe / 64], memory_order_acquire);
+    return (word >> pe % 64 & 1) != 0;
+}
+
+struct node;
+
+/* Marks the n PEs as failed, wakes the sleepers of the node and the agent.  Any process
+ * that maps the segment may call it.  True if one of them was not marked before. */
+bool ft_map_fail(struct node *node, const uint32_t *pe, uint32_t n);
+/* Records that a team is revoked, and wakes the sleepers. */
+void ft_map_revoke(struct node *node, uint64_t team);
+/* Increments `event` and wakes the agent. */
+void ft_map_notify_agent(struct ft_map *map);
+/* Completes a mailbox: stores FT_DONE and wakes its PE. */
+void ft_map_complete(struct node *node, uint32_t local, int slot);
+/* Wakes every sleeping thread of the PEs of the node. */
+void ft_map_wake_all(struct node *node);
+
+#endif
