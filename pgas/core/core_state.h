@@ -142,8 +142,8 @@ struct slot_state {
 struct team_state {
     struct shmem_team world, shared;
     struct shmem_team *live; /* survivors of the world; NULL: all PEs */
-    struct pool pool;  /* of user teams */
-    size_t slot_bytes; /* size of a team's sync area */
+    struct pool pool;        /* of user teams */
+    size_t slot_bytes;       /* size of a team's sync area */
 };
 
 struct ctx_state {

@@ -196,6 +196,12 @@ void ft_acknowledge(const uint64_t *set)
     store_release_u64(&team_world()->ft_cache, UINT64_MAX);
 }
 
+bool ft_is_acknowledged(int pe)
+{
+    return load_relaxed_u32(&pgas_self.ft_acknowledged) > 0 &&
+           ft_set_has(STATE.acknowledged, (uint32_t)pe);
+}
+
 /* ---- requests to the agent -------------------------------------------------------- */
 
 static bool ft_mailbox_done(const void *arg)

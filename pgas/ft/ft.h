@@ -17,6 +17,7 @@
  * leave behind is not used any more.  Invariant: no lock is held and no operation with a
  * completion on the stack is outstanding where a collective waits.
  *
+ * The error codes are those of shmemx.h.
  * Uses: ft_map, core/team, core/net.  Used by: core/progress/block, rma, coll.
  */
 #ifndef PGAS_FT_H
@@ -67,8 +68,9 @@ int ft_team_status(struct shmem_team *team);
 /* The number of failed PEs of the team; stores the first max of them, as PE numbers of
  * the team. */
 int ft_team_failed(const struct shmem_team *team, int *pes, int max);
-/* Sets or clears the acknowledgement of the PEs in a set of PEs (ft_map_agreed). */
+/* Acknowledges the failures of a set of PEs (ft_map_agreed). */
 void ft_acknowledge(const uint64_t *set);
+bool ft_is_acknowledged(int pe);
 
 /* ---- requests to the agent -------------------------------------------------------- */
 
@@ -98,11 +100,21 @@ struct ft_guard {
     bool in_nb;
 };
 
-/* Opens a guard for the team of the call.  Nonzero if the team has failed already: the
- * routine must return that error. */
+/* Opens a guard for the team of the call, or for a team.  Nonzero if the team has failed
+ * already: the routine must return that error. */
 int ft_guard_open(struct ft_guard *g, const struct check_call *call);
+int ft_guard_open_team(struct ft_guard *g, struct shmem_team *team);
 /* The cleanup of a guard, at every return. */
 void ft_guard_close(struct ft_guard *g);
+
+/* Declares a guard in a function; `open` is one of the functions above.  The function
+ * returns `error` if the team has failed, or fails before the function returns. */
+#define FT_GUARD(guard, open_call, error)                                                \
+    __attribute__((cleanup(ft_guard_close))) struct ft_guard guard;                      \
+    (guard).open = false;                                                                \
+    if (unlikely(pgas_self.ft != NULL) &&                                                \
+        ((open_call) != 0 || __builtin_setjmp((guard).env) != 0))                        \
+    return error
 
 /* Whether a wait of this thread ends: in a collective if its team has failed; in a
  * routine without a team, if there is an unacknowledged failure. */

@@ -63,23 +63,26 @@ static int ft_guard_status(struct shmem_team *team, const struct check_call *cal
 }
 
 /* shmem_team_destroy releases the local part of a team that has failed. */
-static bool ft_guard_destroys(const struct ft_guard *g, const struct check_call *call)
+static bool ft_guard_destroys(struct shmem_team *team, const struct check_call *call)
 {
-    return check_value(call, CHECK_TEAM_DOOMED, 0) != 0 && ft_team_status(g->team) != 0;
+    return check_value(call, CHECK_TEAM_DOOMED, 0) != 0 && ft_team_status(team) != 0;
 }
 
-int ft_guard_open(struct ft_guard *g, const struct check_call *call)
+static int ft_guard_refuse(struct ft_guard *g, int status)
+{
+    ft_process();
+    g->status = status;
+    return status;
+}
+
+int ft_guard_open_team(struct ft_guard *g, struct shmem_team *team)
 {
     struct pgas_thread *t = &pgas_thread;
+    int status = ft_team_status(team);
 
-    g->team = ft_guard_team(call);
-    if (g->team == NULL || ft_guard_destroys(g, call))
-        return 0; /* g->open is false: waits of this call do not unwind */
-    g->status = ft_guard_status(g->team, call);
-    if (unlikely(g->status != 0)) {
-        ft_process();
-        return g->status;
-    }
+    if (unlikely(status != 0))
+        return ft_guard_refuse(g, status);
+    g->team = team;
     g->outer = t->guard;
     g->waits = t->waits;
     g->locks = t->locks;
@@ -87,6 +90,16 @@ int ft_guard_open(struct ft_guard *g, const struct check_call *call)
     g->open = true;
     t->guard = g;
     return 0;
+}
+
+int ft_guard_open(struct ft_guard *g, const struct check_call *call)
+{
+    struct shmem_team *team = ft_guard_team(call);
+
+    if (team == NULL || ft_guard_destroys(team, call))
+        return 0; /* g->open is false: waits of this call do not unwind */
+    int status = ft_guard_status(team, call);
+    return status != 0 ? ft_guard_refuse(g, status) : ft_guard_open_team(g, team);
 }
 
 void ft_guard_close(struct ft_guard *g)

@@ -100,11 +100,8 @@
 #define API_GUARD_ALONE(ret)
 #define API_GUARD_ANYTIME(ret)
 #define API_GUARD_BY_TEAM(ret)                                                           \
-    __attribute__((cleanup(ft_guard_close))) struct ft_guard api_guard;                  \
-    api_guard.open = false;                                                              \
-    if (pgas_self.ft != NULL && (ft_guard_open(&api_guard, &api_call) != 0 ||            \
-                                 __builtin_setjmp(api_guard.env) != 0))                  \
-        return (ret)API_ERROR(ret, &api_guard);
+    FT_GUARD(api_guard, ft_guard_open(&api_guard, &api_call),                            \
+             (ret)API_ERROR(ret, &api_guard));
 #define API_GUARD_BY_WORLD(ret) API_GUARD_BY_TEAM(ret)
 #define API_GUARD_BY_SET(ret)   API_GUARD_BY_TEAM(ret)
 #define API_FLAG_ALONE    pgas_self.checked
@@ -123,8 +120,7 @@
     API_COLD ret checked_##name(EACH(PAR_DECLARE, __VA_ARGS__))                          \
     {                                                                                    \
         API_CALL(#name, bytes, where, __VA_ARGS__);                                      \
-        check_call(&api_call);                                                           \
-        API_GUARD_##where(ret)                                                           \
+        API_GUARD_##where(ret) check_call(&api_call);                                    \
         return body_##name(#name, EACH(PAR_PASS, __VA_ARGS__));                          \
     }
 
@@ -148,8 +144,7 @@
     {                                                                                    \
         API_RETURN_##where struct check_call api_call =                                  \
             {.fn = #name, .scope = CHECK_##where};                                       \
-        check_call(&api_call);                                                           \
-        API_GUARD_##where(ret)                                                           \
+        API_GUARD_##where(ret) check_call(&api_call);                                    \
         return body_##name(#name);                                                       \
     }
 #define API_PUBLIC_0(ret, name, where)                                                   \

@@ -69,7 +69,8 @@ ALWAYS_INLINE const void *block_word_of(const void *word, size_t size)
  * none.  While it is set, each store to this PE ends a sleep.  It must not block. */
 void block_set_work(void (*work)(void));
 
-/* Returns true when ready(arg) is true; false if w->ends_on_failure and a PE has failed. */
+/* Returns true when ready(arg) is true; false if w->ends_on_failure and a PE has failed.
+ */
 bool block_until(const struct block_wait *w);
 
 /* True if the calling thread is in block_until; for a signal handler that exits. */
