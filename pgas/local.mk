@@ -2,6 +2,13 @@
 # The library.  libpgas.la has all of it with its internal names, for the unit tests;
 # libshmem.la is the same objects behind the version script.
 noinst_LTLIBRARIES += libpgas.la
+# The failure protocols and their agent; oshrun compiles them too.
+ft_sources = \
+	pgas/ft/ft_agent.c pgas/ft/ft_agent.h pgas/ft/ft_agent_int.h pgas/ft/ft_agent_pe.c \
+	pgas/ft/ft_map.c pgas/ft/ft_map.h \
+	pgas/ft/ft_mesh.c pgas/ft/ft_mesh.h pgas/ft/ft_mesh_auth.c pgas/ft/ft_mesh_int.h \
+	pgas/ft/ft_mesh_link.c pgas/ft/ft_mesh_listen.c
+
 pgas_sources = \
 	include/shmem_types.def \
 	pgas/threads/amo.h pgas/threads/atomic.h pgas/threads/pause.h \
