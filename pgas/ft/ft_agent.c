@@ -79,8 +79,13 @@ static void ft_agent_on_failed(void *host, const struct ft_news *news)
     struct ft_agent *agent = host;
     uint32_t n = ft_agent_list(agent, news->nodes, agent->map->nnodes);
 
-    for (uint32_t i = 0; agent->mesh != NULL && i < n; i++)
-        ft_mesh_give_up(agent->mesh, agent->list[i]);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t node = agent->list[i];
+        atomic_fetch_or_explicit(&ft_map_failed_nodes(agent->map)[node / 64],
+                                 UINT64_C(1) << node % 64, memory_order_release);
+        if (agent->mesh != NULL)
+            ft_mesh_give_up(agent->mesh, node);
+    }
     n = ft_agent_list(agent, news->pes, agent->map->npes);
     ft_map_fail(agent->node, agent->list, n);
     agent->recheck = true;
@@ -155,19 +160,25 @@ static uint32_t ft_agent_timeout_ms(const struct ft_agent *agent)
                                       : agent->options.timeout_ms;
 }
 
-/* Nodes all of whose PEs had failed when the predecessor ended; such a node may live, but
- * nothing depends on it. */
-static void ft_agent_find_failed_nodes(struct ft_agent *agent)
+static void ft_agent_copy_set(uint64_t *to, const _Atomic uint64_t *from, uint32_t n)
+{
+    for (uint32_t w = 0; w < FT_SET_WORDS(n); w++)
+        to[w] = atomic_load_explicit(&from[w], memory_order_acquire);
+}
+
+/* Copies the failures in the map to agent->set and agent->pes.  A predecessor may have
+ * ended after it had stored a node and before it had stored the PEs of the node. */
+static void ft_agent_load_failures(struct ft_agent *agent)
 {
     const struct ft_map *map = agent->map;
+    uint32_t n = 0;
 
-    memset(agent->set, 0, map->node_words * sizeof *agent->set);
-    for (uint32_t node = 0; node < map->nnodes; node++)
-        ft_set_add(agent->set, node);
+    ft_agent_copy_set(agent->set, ft_map_failed_nodes(map), map->nnodes);
     for (uint32_t pe = 0; pe < map->npes; pe++)
-        if (!ft_map_has_failed(map, pe))
-            ft_set_remove(agent->set, ft_map_node_of(map)[pe]);
-    ft_set_remove(agent->set, map->node);
+        if (ft_set_has(agent->set, ft_map_node_of(map)[pe]))
+            agent->list[n++] = pe;
+    ft_map_fail(agent->node, agent->list, n);
+    ft_agent_copy_set(agent->pes, ft_map_failed(map), map->npes);
 }
 
 /* Starts the protocol for a generation.  A predecessor, or a former generation, has left
@@ -185,7 +196,7 @@ static bool ft_agent_start_proto(struct ft_agent *agent, uint32_t generation,
                           .eta = (uint64_t)ft_agent_timeout_ms(agent) * NS_PER_MS,
                           .grace = incarnation == 0 ? (uint64_t)GRACE_MS * NS_PER_MS : 0,
                           .agreements = AGREEMENTS,
-                          .failed_pes = (const uint64_t *)ft_map_failed(map),
+                          .failed_pes = agent->pes,
                           .failed_nodes = agent->set,
                           .calls = &ft_agent_calls,
                           .host = agent};
@@ -193,7 +204,7 @@ static bool ft_agent_start_proto(struct ft_agent *agent, uint32_t generation,
     ft_agent_free_open(agent, true);
     ft_proto_free(agent->proto);
     agent->generation = generation;
-    ft_agent_find_failed_nodes(agent);
+    ft_agent_load_failures(agent);
     agent->proto = ft_proto_init(&c, clock_ns());
     if (agent->proto == NULL)
         return false;
@@ -440,6 +451,7 @@ static void ft_agent_free(struct ft_agent *agent)
     free(agent->pidfd);
     free(agent->list);
     free(agent->set);
+    free(agent->pes);
     pthread_mutex_destroy(&agent->lock);
     free(agent);
 }
@@ -452,11 +464,12 @@ static bool ft_agent_allocate(struct ft_agent *agent)
     agent->pidfd = malloc(map->local * sizeof *agent->pidfd);
     agent->list = malloc(most * sizeof *agent->list);
     agent->set = malloc(map->node_words * sizeof *agent->set);
+    agent->pes = malloc(ft_map_set_words(map) * sizeof *agent->pes);
     agent->poke = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     for (uint32_t i = 0; agent->pidfd != NULL && i < map->local; i++)
         agent->pidfd[i] = -1;
     return agent->pidfd != NULL && agent->list != NULL && agent->set != NULL &&
-           agent->poke >= 0;
+           agent->pes != NULL && agent->poke >= 0;
 }
 
 static bool ft_agent_listen(struct ft_agent *agent, char *why, size_t size)

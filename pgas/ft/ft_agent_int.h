@@ -46,6 +46,7 @@ struct ft_agent {
     int *pidfd;     /* of each local rank; -1: none */
     uint32_t *list; /* npes entries, scratch */
     uint64_t *set;  /* nnodes bits, scratch */
+    uint64_t *pes;  /* npes bits, scratch */
 };
 
 /* ---- ft_agent_pe.c ------------------------------------------------------------------

@@ -35,13 +35,14 @@ static uint64_t ft_map_layout(struct ft_map *map)
     uint64_t set = ft_map_set_words(map) * sizeof(uint64_t);
 
     map->failed_at = ft_map_append(&end, set);
+    map->node_words = (map->nnodes + 63) / 64;
+    map->failed_nodes_at = ft_map_append(&end, map->node_words * sizeof(uint64_t));
     map->node_of_at = ft_map_append(&end, map->npes * sizeof(uint32_t));
     map->rank_at = ft_map_append(&end, map->local * sizeof(uint32_t));
     map->word_at = ft_map_append(&end, map->local * sizeof(struct ft_word));
     map->endpoint_at = ft_map_append(&end, map->nnodes * sizeof(struct ft_endpoint));
     map->mailbox_at = ft_map_append(&end, slots * sizeof(struct ft_mailbox));
     map->sets_at = ft_map_append(&end, slots * 2 * set);
-    map->node_words = (map->nnodes + 63) / 64;
     map->decided_bytes = ft_map_round_up(sizeof(struct ft_decided) + set +
                                          map->node_words * sizeof(uint64_t));
     map->decided_at = ft_map_append(&end, FT_DECIDED * map->decided_bytes);

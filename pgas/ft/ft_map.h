@@ -106,7 +106,8 @@ struct ft_map {
     uint32_t npes, nnodes, node; /* of the job; the number of this node */
     uint32_t local;              /* PEs of this node */
     /* Offsets from the map in bytes. */
-    uint64_t failed_at, node_of_at, rank_at, word_at, endpoint_at, mailbox_at, sets_at;
+    uint64_t failed_at, failed_nodes_at, node_of_at, rank_at, word_at, endpoint_at,
+        mailbox_at, sets_at;
     uint64_t decided_at, decided_bytes; /* bytes of one decision with its sets */
     uint32_t node_words;                /* of a set of nodes */
     uint32_t period_ms, timeout_ms;     /* of the ring; stored before FT_AGENT_ARMED */
@@ -161,6 +162,11 @@ static inline struct ft_endpoint *ft_map_endpoint(const struct ft_map *map)
 static inline _Atomic uint64_t *ft_map_failed(const struct ft_map *map)
 {
     return ft_map_part(map, map->failed_at);
+}
+/* The failed nodes, for an agent that takes over; only the agent uses it. */
+static inline _Atomic uint64_t *ft_map_failed_nodes(const struct ft_map *map)
+{
+    return ft_map_part(map, map->failed_nodes_at);
 }
 /* Words of a set of PEs. */
 static inline uint32_t ft_map_set_words(const struct ft_map *map)
