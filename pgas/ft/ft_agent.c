@@ -35,12 +35,11 @@
 #define NICE_VALUE  (-10)
 
 enum {
-    GRACE_MS = 3000,  /* in which the other nodes are armed */
-    AGREEMENTS = 256, /* that the protocol stores */
-    STOP_MS = 500,    /* in which the last messages are sent */
-    ATTEMPT_MIN_MS =
-        50, /* for an address to accept; half of the timeout of the ring .. */
-    ATTEMPT_MAX_MS = 1000 /* .. but within these limits */
+    GRACE_TIMEOUTS = 10,   /* timeouts of the ring in which the other nodes are armed */
+    AGREEMENTS = 256,      /* that the protocol stores */
+    STOP_MS = 500,         /* in which the last messages are sent */
+    ATTEMPT_MIN_MS = 50,   /* least time for an address to accept; else .. */
+    ATTEMPT_MAX_MS = 1000, /* .. half of the timeout of the ring, at most this */
 };
 
 /* ---- outputs of the protocol ---------------------------------------------------------
@@ -187,14 +186,15 @@ static bool ft_agent_start_proto(struct ft_agent *agent, uint32_t generation,
                                  uint32_t incarnation)
 {
     struct ft_map *map = agent->map;
+    uint64_t eta = (uint64_t)ft_agent_timeout_ms(agent) * NS_PER_MS;
     struct ft_config c = {.me = map->node,
                           .nnodes = map->nnodes,
                           .npes = map->npes,
                           .incarnation = incarnation,
                           .order = agent->order,
                           .delta = (uint64_t)ft_agent_period_ms(agent) * NS_PER_MS,
-                          .eta = (uint64_t)ft_agent_timeout_ms(agent) * NS_PER_MS,
-                          .grace = incarnation == 0 ? (uint64_t)GRACE_MS * NS_PER_MS : 0,
+                          .eta = eta,
+                          .grace = incarnation == 0 ? GRACE_TIMEOUTS * eta : 0,
                           .agreements = AGREEMENTS,
                           .failed_pes = agent->pes,
                           .failed_nodes = agent->set,
