@@ -104,7 +104,7 @@ pgas_sources += \
 	pgas/transport/test/random.h pgas/transport/test/shm.c
 # What a simulated job (tests/sim) replaces: launcher, processes, progress thread.
 pgas_process_sources = \
-	pgas/core/boot/binding.c pgas/core/boot/boot.c pgas/core/boot/boot_nodes.c \
+	pgas/core/boot/binding.c pgas/core/boot/boot.c pgas/core/boot/boot_events.c pgas/core/boot/boot_nodes.c \
 	pgas/core/memory/data.c pgas/core/memory/fork.c pgas/core/memory/guard.c \
 	pgas/core/progress/net_thread.c pgas/transport/list.c \
 	pgas/ft/ft_boot.c pgas/ft/ft_boot.h

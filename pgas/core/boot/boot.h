@@ -58,6 +58,12 @@ int boot_barrier(void);
 /* Error text of the last call that returned -1. */
 const char *boot_error(void);
 
+/* Calls on_failure for each PE that the launcher reports as failed by a PMIx event, from
+ * the thread of libpmix; until boot_events_close.  Other handlers of the process get the
+ * same events. */
+void boot_events_open(void (*on_failure)(uint32_t pe));
+void boot_events_close(void);
+
 /* Asks the launcher to end the job with this status. */
 void boot_abort(int status, const char *why);
 
