@@ -150,6 +150,22 @@ ssize_t boot_get(uint32_t rank, const char *key, void *data, size_t space)
     return (ssize_t)value->len;
 }
 
+ssize_t boot_get_within(uint32_t rank, const char *key, void *data, size_t space,
+                        int seconds)
+{
+    (void)seconds;
+    return boot_get(rank, key, data, space);
+}
+
+int boot_barrier_of(const uint32_t *rank, size_t n, bool (*ended)(void *arg), void *arg)
+{
+    (void)rank;
+    (void)n;
+    (void)ended;
+    (void)arg;
+    return boot_barrier();
+}
+
 /* The launcher ends the job if a PE of a lost node does not arrive. */
 int boot_barrier(void)
 {
