@@ -114,7 +114,7 @@ static void check_events(void)
 {
     for (uint32_t i = 0; i < npes; i++)
         if (atomic_load(&events[i]) != is_victim[i])
-            fprintf(stderr, "PE %u: %d events for PE %u\n", me.rank, atomic_load(&events[i]), i);
+            fail("%d events for PE %u", atomic_load(&events[i]), i);
 }
 
 /* ---- operations ------------------------------------------------------------------- */
@@ -166,7 +166,7 @@ static void die(const char *how)
     if (strcmp(how, "hang") == 0)
         sleep(HANG_S);
     sleep_ms(DELAY_MS);
-    if (strcmp(how, "kill") == 0||!strcmp(how, "late"))
+    if (strcmp(how, "kill") == 0 || strcmp(how, "late") == 0)
         raise(SIGKILL);
     _exit(strcmp(how, "exit") == 0 ? 7 : 0);
 }
@@ -181,8 +181,8 @@ static void read_victims(char *list)
 
 int main(int argc, char **argv)
 {
-    const pmix_proc_t *none = NULL;
     const char *how = argc > 2 ? argv[2] : "kill", *rank = getenv("PMIX_RANK");
+    const bool late = strcmp(how, "late") == 0;
     pmix_value_t *size;
     alarm(2 * HANG_S); /* in case the launcher has died */
     read_victims(argc > 1 ? argv[1] : (char[]){""});
@@ -194,20 +194,24 @@ int main(int argc, char **argv)
     if (PMIx_Get(&all, PMIX_JOB_SIZE, NULL, 0, &size) != PMIX_SUCCESS)
         fail("no job size");
     npes = size->data.uint32;
-    if (strcmp(how,"late")) register_handler();
-    fence(none, 0, "the first fence");
+    if (!late)
+        register_handler();
+    fence(NULL, 0, "the first fence");
     printf("PE %u is there\n", me.rank);
     fflush(stdout);
     if (is_victim[me.rank])
         die(how);
-    if (!strcmp(how,"late")) { sleep_ms(500); register_handler();}
+    if (late) {
+        sleep_ms(2 * DELAY_MS);
+        register_handler();
+    }
     for (int i = 3; i < argc; i++)
         operate(argv[i]);
     await_events();
-    fence(none, 0, "the last fence");
+    fence(NULL, 0, "the last fence");
     sleep_ms(AGAIN_MS);
     check_events();
     printf("PE %u survived\n", me.rank);
-    fence(none, 0, "the fence before the end");
+    fence(NULL, 0, "the fence before the end");
     return PMIx_Finalize(NULL, 0) == PMIX_SUCCESS ? 0 : BAD;
 }
