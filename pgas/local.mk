@@ -42,10 +42,11 @@ pgas_sources = \
 	pgas/core/base/stress.c pgas/core/base/stress.h \
 	pgas/core/team/team.c pgas/core/team/team.h \
 	pgas/core/base/treap.c pgas/core/base/treap.h \
-	pgas/ft/ft_map.c pgas/ft/ft_map.h \
+	pgas/ft/ft.c pgas/ft/ft.h pgas/ft/ft_guard.c \
+	pgas/ft/ft_map.c pgas/ft/ft_map.h pgas/ft/ft_watch.c pgas/ft/ft_watch.h \
 	pgas/rma/api.h \
 	pgas/rma/amo_at.c pgas/rma/amo_at.h pgas/rma/api_amo.c pgas/rma/api_ctx.c \
-	pgas/rma/api_order.c pgas/rma/order.h pgas/rma/lock.c pgas/rma/lock.h \
+	pgas/rma/api_order.c pgas/rma/order.h pgas/rma/lock.c pgas/rma/lock.h pgas/rma/lock_owner.c pgas/rma/lock_owner.h \
 	pgas/rma/api_rma.c pgas/rma/rma.c pgas/rma/rma.h \
 	pgas/rma/api_signal.c pgas/rma/signal.c pgas/rma/signal.h \
 	pgas/rma/api_strided.c pgas/rma/strided.c pgas/rma/strided.h \
@@ -56,8 +57,9 @@ pgas_sources = \
 	pgas/coll/algorithms/alltoall.c pgas/coll/algorithms/alltoall.h \
 	pgas/coll/algorithms/alltoall_internode.c pgas/coll/algorithms/alltoall_internode.h \
 	pgas/coll/algorithms/alltoalls.c \
-	pgas/coll/api/api_coll.c pgas/coll/api/api_deprecated.c pgas/coll/api/api_life.c pgas/coll/api/api_team.c \
+	pgas/coll/api/api_coll.c pgas/coll/api/api_deprecated.c pgas/coll/api/api_ft.c pgas/coll/api/api_life.c pgas/coll/api/api_team.c \
 	pgas/coll/api/life.c pgas/coll/api/life.h \
+	pgas/coll/api/shrink.c pgas/coll/api/shrink.h \
 	pgas/coll/api/verify.c pgas/coll/api/verify.h \
 	pgas/coll/sync/arrival.c pgas/coll/sync/arrival.h pgas/coll/sync/credit.h \
 	pgas/coll/sync/barrier.c pgas/coll/sync/barrier.h \
@@ -120,7 +122,7 @@ if HAVE_OFI
 libpgas_la_SOURCES += \
 	pgas/transport/ofi/ofi.c pgas/transport/ofi/ofi.h pgas/transport/ofi/ofi_address.c \
 	pgas/transport/ofi/ofi_am.c pgas/transport/ofi/ofi_amo.c pgas/transport/ofi/ofi_ctx.c \
-	pgas/transport/ofi/ofi_lib.c \
+	pgas/transport/ofi/ofi_lib.c pgas/transport/ofi/ofi_lost.c \
 	pgas/transport/ofi/ofi_peer.c pgas/transport/ofi/ofi_progress.c pgas/transport/ofi/ofi_rma.c \
 	pgas/transport/ofi/ofi_select.c
 else
@@ -128,7 +130,23 @@ libpgas_la_SOURCES += pgas/transport/ofi/ofi_absent.c
 endif
 libpgas_la_CPPFLAGS = $(AM_CPPFLAGS) -DPGAS_SYSCONFDIR='"$(sysconfdir)"' $(PMIX_CFLAGS) $(UCX_CFLAGS) $(OFI_CFLAGS)
 libpgas_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-math-errno
-libpgas_la_LIBADD = $(op_libraries)
+libpgas_la_LIBADD = $(op_libraries) libft.la
+
+# The failure protocols, which are pure step functions, and the agent that runs them.  The
+# launcher links them, and so does the simulator (tests/ft), without the rest of the library.
+noinst_LTLIBRARIES += libft.la
+libft_la_SOURCES = \
+	pgas/ft/ft_agree.c pgas/ft/ft_agree.h pgas/ft/ft_bmg.c pgas/ft/ft_bmg.h \
+	pgas/ft/ft_proto.c pgas/ft/ft_proto.h pgas/ft/ft_proto_int.h \
+	pgas/ft/ft_proto_receive.c pgas/ft/ft_proto_send.c \
+	pgas/ft/ft_ring.c pgas/ft/ft_ring.h pgas/ft/ft_types.h \
+	pgas/ft/ft_wire.c pgas/ft/ft_wire.h \
+	pgas/core/base/address.c pgas/core/base/address.h \
+	pgas/ft/ft_agent.c pgas/ft/ft_agent.h pgas/ft/ft_agent_int.h pgas/ft/ft_agent_pe.c \
+	pgas/ft/ft_mesh.c pgas/ft/ft_mesh.h pgas/ft/ft_mesh_auth.c pgas/ft/ft_mesh_int.h \
+	pgas/ft/ft_mesh_link.c pgas/ft/ft_mesh_listen.c
+libft_la_CPPFLAGS = $(AM_CPPFLAGS) $(NETTLE_CFLAGS)
+libft_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 
 # The reduction kernels: one source, and a library for each set of compiler flags.  No
 # multiplication is fused with an addition: all give the same bits.
@@ -169,7 +187,7 @@ libsim_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 
 lib_LTLIBRARIES += libshmem.la
 libshmem_la_SOURCES =
-libshmem_la_LIBADD = libpgas.la $(PMIX_LIBS) -lpthread
+libshmem_la_LIBADD = libpgas.la $(PMIX_LIBS) $(NETTLE_LIBS) -lpthread
 libshmem_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \
 	-Wl,--version-script=$(srcdir)/pgas/libshmem.map
 libshmem_la_DEPENDENCIES = libpgas.la $(srcdir)/pgas/libshmem.map

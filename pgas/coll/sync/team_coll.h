@@ -138,6 +138,8 @@ void team_coll_detach(struct shmem_team *team);
 struct shmem_team *team_coll_new(const struct shmem_team *parent,
                                  const struct team_set *set);
 void team_coll_free(struct shmem_team *team);
+/* As team_coll_free, but the slot and the scratch memory stay allocated. */
+void team_coll_abandon(struct shmem_team *team);
 /* Assigns the slot, clears this PE's words, and makes the handle valid.  Other PEs may
  * use the words after a barrier. */
 void team_coll_begin(struct shmem_team *team, uint32_t slot);

@@ -150,4 +150,8 @@ bool net_poll_handed_over(void);
  * env.net_timeout. */
 void net_watch(const char *fn, uint64_t slept_ns);
 
+/* The PE has failed (ft/ft.h): operations on it are complete from now on, and later ones
+ * are dropped.  Idempotent; any thread. */
+void net_pe_failed(int pe);
+
 #endif
