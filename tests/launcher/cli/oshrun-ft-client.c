@@ -3,8 +3,8 @@
  * oshrun-ft-client.c - a PMIx client of which some PEs fail while the others wait for
  * them in PMIx; checks the events and the results that the survivors get.
  *
- * Uses libpmix.  Used by oshrun-ft.sh and hosts/survive.sh, to test the launcher without
- * the library.
+ * Uses libpmix, ft_map.c.  Used by oshrun-ft.sh and hosts/survive.sh, to test the
+ * launcher without the library.
  *
  *   oshrun-ft-client VICTIMS HOW OPERATION...
  *
@@ -12,14 +12,18 @@
  * each of them DELAY_MS after the barrier; early: killed before PMIx_Init; hang:
  * something else kills them.  OPERATION, one after the other by each survivor, while the
  * victims wait: fence (of all), pair (fence of PE 0 and the last victim), group, connect
- * (of all), get (data of the last victim, who has put none).  A survivor prints "PE N
- * survived" after it has got the event of each victim, once, and passed one more fence of
- * all.
+ * (of all), get (data of the last victim, who has put none), pause, mark (PE 0 marks the
+ * victims as failed in the alive map of its node, as the agent does).  A survivor prints
+ * "PE N survived" after it has got the event of each victim, once, and passed one more
+ * fence of all.
  */
 #include "config.h"
 
+#include "pgas/core/boot/node.h"
+#include "pgas/ft/ft_map.h"
 #include "tools/oshrun/pmix/pmix_api.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -27,11 +31,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
     PES_MAX = 64,
     DELAY_MS = 200,
+    PAUSE_MS = 500,
     WAIT_MS = 15000, /* for an event */
     AGAIN_MS = 150,  /* for one too many */
     HANG_S = 60,
@@ -133,6 +140,22 @@ static void fence(const pmix_proc_t *procs, size_t n, const char *what)
     check(PMIx_Fence(procs, n, &collect, 1), what);
 }
 
+static void mark_victims(void)
+{
+    const char *place = getenv(NODE_ENV);
+    int fd = place != NULL ? open(place, O_RDWR) : -1;
+    struct stat s;
+    if (fd < 0 || fstat(fd, &s) != 0)
+        fail("cannot open the node segment");
+    struct node *node =
+        mmap(NULL, (size_t)s.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (node == MAP_FAILED)
+        fail("cannot map the node segment");
+    for (uint32_t i = 0; i < npes; i++)
+        if (is_victim[i])
+            ft_map_fail(node, &i, 1);
+}
+
 static void operate(const char *name)
 {
     const pmix_proc_t pair[] = {proc(0), proc(last_victim)},
@@ -152,6 +175,11 @@ static void operate(const char *name)
     } else if (strcmp(name, "get") == 0) {
         if (PMIx_Get(&pair[1], "never", NULL, 0, &value) == PMIX_SUCCESS)
             fail("got data that was never put");
+    } else if (strcmp(name, "pause") == 0) {
+        sleep_ms(PAUSE_MS);
+    } else if (strcmp(name, "mark") == 0) {
+        if (me.rank == 0)
+            mark_victims();
     } else {
         fail("there is no operation '%s'", name);
     }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# oshrun-ft.sh - SHMEM_FT=continue: the job survives the failure of PEs, on one node and on
-# virtual nodes, and the loss of a virtual node.  Survivors get PMIx events and complete
+# oshrun-ft.sh - SHMEM_FT=continue: the job survives the failure of PEs, on one node and
+# on virtual nodes, and the loss of a virtual node.  Survivors get PMIx events and complete
 # collectives of PMIx; the status is theirs, and the last line names the dead.
 # shellcheck disable=SC2016 # the PEs expand $PMIX_RANK
 set -eu
@@ -101,6 +101,15 @@ within 4000 2 -n 4 --vnodes 2 "$ft" 1,3 late fence
 # Data of a PE that has failed.
 within 4000 2 -n 4 --vnodes 2 "$ft" 2,3 kill get
 
+# -- what other nodes know ---------------------------------------------------------------
+# A PE that others consider failed is killed, on the same node and on another.
+within 4000 3 -n 4 "$ft" 2 hang mark fence
+last 'the job survived 1 failed PE: PE 2 (killed by signal 9)'
+within 4000 3 -n 4 --vnodes 2 "$ft" 3 hang mark fence
+last 'the job survived 1 failed PE: PE 3 (killed by signal 9 on vn1)'
+within 4000 2 -n 4 --vnodes 2 "$ft" 2,3 hang mark fence
+last 'the job survived 2 failed PEs: PE 2,3 (killed by signal 9 on vn1)'
+
 # -- loss of a node ----------------------------------------------------------------------
 # Prints the process that started the victim, its daemon.
 daemon_of() {
@@ -129,12 +138,10 @@ lose() {
     check_nothing_left "daemon of vn1, $signal"
 }
 lose KILL fence
+lose STOP pause mark fence # it does not end the PEs
 lose KILL get pair group connect
 lose TERM fence
-SHMEM_LAUNCH_TIMEOUT=0.5
-export SHMEM_LAUNCH_TIMEOUT
-lose STOP fence
-unset SHMEM_LAUNCH_TIMEOUT
+lose STOP fence # the reaper ends it
 # All nodes.
 start -n 2 --vnodes 2 "$ft" 0,1 hang
 two_there() { [ "$(grep -c 'is there' "$work/out")" = 2 ]; }
