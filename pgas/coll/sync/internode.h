@@ -37,6 +37,7 @@ struct internode_state {
     uint32_t epoch;  /* leader barriers so far */
     uint32_t
         buffers; /* piggybacked collectives so far; they alternate between two buffers */
+    struct internode_words *leader; /* words of this node's leader; NULL: not used yet */
     struct scratch eager; /* struct internode_eager of each leader, after the first use */
 };
 
