@@ -31,7 +31,7 @@ struct internode_round {
     uint8_t source[2];
 };
 
-/* Invariant: equal on all PEs of the team, `epoch` on all leaders. */
+/* Invariant: the counters are equal on all PEs of the team, `epoch` on all leaders. */
 struct internode_state {
     uint32_t counts; /* barriers counted on this node (barrier_words.arrived) */
     uint32_t epoch;  /* leader barriers so far */
