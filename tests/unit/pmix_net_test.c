@@ -118,7 +118,8 @@ static void setup(void)
                                .node = nodes,
                                .napps = 1,
                                .app = &app};
-        hosts[i] = (struct pmix_host){.job = &jobs[i], .nspace = "job"};
+        hosts[i] = (struct pmix_host){
+            .job = &jobs[i], .nspace = "job", .registration.complete = true};
         nets[i] = pmix_net_new(&hosts[i], &jobs[i], &tree, &out, &loop);
         cr_assert(nets[i] != NULL);
     }
