@@ -7,3 +7,7 @@ tests_ft_agent_agents_LDADD = $(libpgas)
 check_PROGRAMS += tests/ft/agent/mesh
 tests_ft_agent_mesh_LDADD = $(libpgas)
 TESTS += tests/ft/agent/agents tests/ft/agent/mesh
+
+check_PROGRAMS += tests/ft/agent/watchdog
+TESTS += tests/ft/agent/watchdog.sh
+EXTRA_DIST += tests/ft/agent/watchdog.sh
