@@ -367,3 +367,31 @@ Test(pmix_net, survives_corrupted_frames)
     for (unsigned i = 0; i < n; i++)
         cr_assert_leq(a[i].count, 1);
 }
+
+/* ---- failed PEs ------------------------------------------------------------------- */
+
+static bool absent_from(uint32_t node, const uint32_t *member, uint32_t count,
+                        const bool *failed)
+{
+    struct pack key = {0};
+    pack_u8(&key, 'f');
+    pack_string(&key, count % 2 == 0 ? NULL : "group");
+    for (uint32_t i = 0; i < count; i++)
+        pack_u32(&key, member[i]);
+    const struct job_node n = {.npes = PES / NODES, .rank = ranks[node]};
+    bool absent = pmix_net_is_absent(key.data, key.len, &n, failed);
+    pack_free(&key);
+    return absent;
+}
+
+Test(pmix_net, a_node_is_absent_if_its_members_have_failed)
+{
+    const bool failed[PES] = {[1] = true, [2] = true, [5] = true};
+    const uint32_t some[] = {0, 1, 3}, others[] = {3, 4};
+    cr_assert(!absent_from(0, NULL, 0, failed));
+    cr_assert(!absent_from(1, NULL, 0, failed), "PE 4 lives");
+    cr_assert(absent_from(2, NULL, 0, failed));
+    cr_assert(!absent_from(0, some, 3, failed));
+    cr_assert(absent_from(1, some, 3, failed), "PE 4 is no member");
+    cr_assert(!absent_from(1, others, 2, failed));
+}
