@@ -26,8 +26,7 @@ struct board_vote {
 
 struct board_pe {
     _Atomic int32_t pid, parent;
-    _Atomic uint64_t
-        victim; /* set of the PEs whose failure this PE knows; for debugging */
+    _Atomic uint64_t knows; /* set of the failed PEs that the handler was called for */
     char doing[BOARD_TEXT];
     _Atomic uint64_t told_ns[BOARD_ROUNDS];     /* the failure handler was called */
     _Atomic uint64_t returned_ns[BOARD_ROUNDS]; /* the last call of the round returned */
