@@ -306,6 +306,7 @@ static void nohang_run(const struct options *o)
     atomic_store(&nohang_me->parent, getppid());
     nohang_alive = ((uint64_t)1 << npes) - 1;
     shmemx_failure_handler(nohang_failed, NULL);
+    nohang_mend_begin();
     shmem_barrier_all();
     for (; n < o->rounds && (nohang_alive & (nohang_alive - 1)) != 0; n++) {
         r = (struct nohang_round){.number = n, .ctx = SHMEM_CTX_INVALID};

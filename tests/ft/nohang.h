@@ -77,6 +77,7 @@ void nohang_die_after(struct nohang_round *r, uint64_t ns);
  */
 int nohang_draw(const struct nohang_round *r, int what, int n);
 /* Creates the team of the survivors, verifies it, and repeats that until no PE fails. */
+void nohang_mend_begin(void);
 shmem_team_t nohang_mend(struct nohang_round *r);
 
 #endif
