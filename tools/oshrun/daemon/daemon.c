@@ -95,7 +95,7 @@ void daemon_kill(struct daemon *d, int sig, const uint32_t *rank, uint32_t count
 }
 
 static void daemon_send_ended(struct daemon *d, const struct pe *pe, bool signalled,
-                              int code)
+                              int code, bool failed)
 {
     const struct node_pe *np = &d->node->pe[pe->local];
     struct pack p = {0};
@@ -105,6 +105,7 @@ static void daemon_send_ended(struct daemon *d, const struct pe *pe, bool signal
     pack_u32(&p, (uint32_t)code);
     pack_u8(&p, pe->connected);
     pack_u8(&p, pe->finalized);
+    pack_u8(&p, failed);
     for (int i = 0; i < NODE_STAGES; i++)
         pack_u64(&p, atomic_load_explicit(&np->stage_ns[i], memory_order_relaxed));
     daemon_send(d, WIRE_ENDED, &p);
@@ -130,7 +131,7 @@ void daemon_cancel_spawn(struct daemon *d, int sig)
     while (d->spawned < d->npes) {
         struct pe *pe = &d->pe[d->spawned++];
         pe->ended = true;
-        daemon_send_ended(d, pe, true, sig);
+        daemon_send_ended(d, pe, true, sig, false);
     }
     if (d->live == 0)
         daemon_all_ended(d);
@@ -247,7 +248,8 @@ static void daemon_on_ended(void *arg, unsigned ready)
     }
     pmix_net_ended(d->pmix_net, pe->rank);
     daemon_explain_kill(d, pe, &si);
-    daemon_send_ended(d, pe, si.si_code != CLD_EXITED, si.si_status);
+    bool failed = daemon_ft_ended(d, pe, &si);
+    daemon_send_ended(d, pe, si.si_code != CLD_EXITED, si.si_status, failed);
     if (d->live == 0 && d->spawned == d->npes)
         daemon_all_ended(d);
 }
@@ -279,6 +281,8 @@ static void daemon_on_post(struct daemon *d, struct pmix_host_post *p)
     for (uint32_t i = 0; of_pe && i < d->npes; i++)
         if (d->pe[i].rank == p->rank)
             pe = &d->pe[i];
+    if (p->type == WIRE_ABORTED)
+        daemon_ft_end_job(d);
     if (pe != NULL)
         daemon_note_pe(d, pe, p->type == WIRE_CONNECTED);
     if (pe != NULL || !of_pe)
@@ -560,6 +564,8 @@ int daemon_start(struct daemon **made, const struct job *job, const struct tree 
     if (rc == 0)
         rc = daemon_start_server(d, tree);
     if (rc == 0)
+        rc = daemon_ft_start(d);
+    if (rc == 0)
         loop_after(d->loop, &d->spawn, 0);
     return rc;
 }
@@ -610,6 +616,7 @@ void daemon_stop(struct daemon *d)
     for (uint32_t i = 0; i < d->npes; i++)
         for (int s = 0; d->pe != NULL && s < DAEMON_STREAMS; s++)
             pe_io_close_stream(&d->pe[i].out[s]);
+    daemon_ft_stop(d);
     pmix_net_free(d->pmix_net);
     for (uint32_t i = 0; d->launch != NULL && i < d->job->napps; i++)
         launch_free(&d->launch[i]);

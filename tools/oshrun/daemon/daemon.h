@@ -48,6 +48,7 @@ struct daemon_end {
     int code; /* exit status, or signal number */
     bool connected;
     bool finalized;
+    bool failed; /* SHMEM_FT=continue: it is marked in the alive map of its node */
     uint64_t stage_ns[NODE_STAGES]; /* as in struct node_pe */
 };
 

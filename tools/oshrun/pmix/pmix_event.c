@@ -10,6 +10,7 @@
 #include "config.h"
 
 #include "tools/oshrun/pmix/pmix_int.h"
+#include "tools/oshrun/util/error.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -96,6 +97,24 @@ static void pmix_event_on_delivered(pmix_status_t status, void *arg)
 {
     (void)status;
     pmix_event_free_event(arg);
+}
+
+/* libpmix keeps the event for PEs that register a handler later. */
+void pmix_event_failed(struct pmix_net *n, uint32_t rank)
+{
+    struct pmix_event *e = calloc(1, sizeof *e);
+    if (e != NULL)
+        PMIX_INFO_CREATE(e->info, 1);
+    if (e == NULL || e->info == NULL)
+        error_no_memory();
+    e->n = 1;
+    PMIX_PROC_LOAD(&e->source, n->host->nspace, rank);
+    PMIX_INFO_LOAD(&e->info[0], PMIX_EVENT_AFFECTED_PROC, &e->source, PMIX_PROC);
+    pmix_status_t rc =
+        PMIx_Notify_event(PMIX_ERR_PROC_ABORTED, &e->source, PMIX_RANGE_NAMESPACE,
+                          e->info, e->n, pmix_event_on_delivered, e);
+    if (rc != PMIX_SUCCESS) /* completed or failed: the callback is not called */
+        pmix_event_free_event(e);
 }
 
 /* Notifies the PEs of this node; libpmix makes no upcall for it. */

@@ -42,7 +42,9 @@ void pmix_modex_post(struct pmix_net *n, struct pmix_request *r)
     pack_u64(&p, r->number);
     pack_u32(&p, r->modex_rank);
     pmix_request_wait(n, &n->modexes, r);
-    if (r->node != n->job->here && !p.failed)
+    if (n->lost[r->node])
+        pmix_request_finish(&n->modexes, r, PMIX_ERR_LOST_CONNECTION);
+    else if (r->node != n->job->here && !p.failed)
         pmix_net_send(n, WIRE_MODEX_ASK, r->node, &p);
     else /* libpmix has the data of local PEs */
         pmix_request_finish(&n->modexes, r, PMIX_ERR_NOT_FOUND);

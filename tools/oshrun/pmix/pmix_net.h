@@ -31,7 +31,17 @@ int pmix_net_recv(struct pmix_net *n, const struct frame *f);
 /* A PE of this node has ended: answers the requests for its data. */
 void pmix_net_ended(struct pmix_net *n, uint32_t rank);
 
-/* A node is lost: the requests that depend on it fail. */
+/* A PE of any node has failed (SHMEM_FT=continue): notifies the PEs of this node by the
+ * event PMIX_ERR_PROC_ABORTED.  Call once per PE. */
+void pmix_net_failed(struct pmix_net *n, uint32_t rank);
+
+/* True if all members of a collective on a node have failed.  key: of a message of
+ * gather.c, or any bytes. */
+bool pmix_net_is_absent(const void *key, size_t len, const struct job_node *node,
+                        const bool *failed);
+
+/* A node is lost: the requests that depend on it fail; with SHMEM_FT=continue only those
+ * for data of its PEs. */
 void pmix_net_lost(struct pmix_net *n, uint32_t node);
 
 #endif
