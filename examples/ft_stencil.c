@@ -7,8 +7,7 @@
  * one.  After a failure the buddies of the dead take over their parts, and all survivors
  * go back to the last save.  If both copies of a part are lost, they start again.
  *
- * Every PE has symmetric memory for the whole plate, at the same address, but only the
- * pages of its own parts are ever used.
+ * Every PE has memory for the whole plate, of which it uses its parts and their halo.
  *
  *   SHMEM_FT=continue oshrun -n 4 ./ft_stencil --kill 2@50 --kill 0@120
  *   SHMEM_FT=continue oshrun -n 6 --vnodes 3 ./ft_stencil --kill-node 3@77 */
@@ -17,7 +16,7 @@
 #include "ft_kill.h"
 
 enum { ROWS = 240, COLS = 128, STEPS = 200, EVERY = 10, PES_MAX = ROWS };
-typedef double plate[ROWS + 2][COLS];
+typedef double row[COLS], plate[ROWS + 2][COLS];
 
 static plate *grid;  /* [step % 2]: old and new by turns */
 static plate *saved; /* [save % 2]: the last save, and the one before or in progress */
@@ -33,13 +32,13 @@ static int part_first(int part)
     return 1 + ROWS * part / shmem_n_pes();
 }
 
-/* The plate at the beginning: cold, except for a hot spot and a hot edge. */
+/* Two plates at the beginning: cold, except for a hot spot and a hot edge. */
 static void fill(plate *p)
 {
-    memset(p, 0, sizeof *p);
-    for (int i = 0; i < ROWS + 2; i++)
-        (*p)[i][0] = 100.0;
-    (*p)[ROWS / 2][COLS / 3] = 1000.0;
+    memset(p, 0, 2 * sizeof *p);
+    for (int i = 0; i < 2 * (ROWS + 2); i++)
+        p[i % 2][i / 2][0] = 100.0;
+    p[0][ROWS / 2][COLS / 3] = 1000.0;
 }
 
 static void relax(plate new, plate old, int first, int end)
@@ -60,14 +59,13 @@ static void send_row(plate p, int i, int part)
 /* Step t of this PE's parts.  False if a PE has failed. */
 static bool advance(int t)
 {
-    plate *old = &grid[(t + 1) % 2], *new = &grid[t % 2];
+    double(*new)[COLS] = grid[t % 2];
 
     for (int part = 0; part < shmem_n_pes(); part++)
         if (owner[part] == shmem_my_pe()) {
-            int first = part_first(part), end = part_first(part + 1);
-            relax(*new, *old, first, end);
-            send_row(*new, first, part - 1);
-            send_row(*new, end - 1, part + 1);
+            relax(new, grid[(t + 1) % 2], part_first(part), part_first(part + 1));
+            send_row(new, part_first(part), part - 1);
+            send_row(new, part_first(part + 1) - 1, part + 1);
         }
     shmem_barrier_all();
     return shmemx_team_status(SHMEM_TEAM_WORLD) == 0;
@@ -78,29 +76,38 @@ static int buddy_of(int pe)
 {
     int npes = shmem_n_pes(), next = pe;
 
-    for (int i = npes - 1; i > 0; i--)
-        if (alive[(pe + i) % npes] && node[(pe + i) % npes] == node[pe])
-            next = (pe + i) % npes;
-    for (int i = npes - 1; i > 0; i--)
-        if (alive[(pe + i) % npes] && node[(pe + i) % npes] != node[pe])
-            next = (pe + i) % npes;
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 1; i < npes && next == pe; i++)
+            if (alive[(pe + i) % npes] && (pass || node[(pe + i) % npes] != node[pe]))
+                next = (pe + i) % npes;
     return next;
 }
 
 /* Saves this PE's parts with their halo rows as save number n. */
 static void save_parts(int n, int t)
 {
-    plate *from = &grid[t % 2], *to = &saved[n % 2];
-
     for (int part = 0; part < shmem_n_pes(); part++) {
         int first = part_first(part) - 1, rows = part_first(part + 1) - first + 1;
         holder[n % 2][0][part] = owner[part];
         holder[n % 2][1][part] = buddy_of(owner[part]);
         for (int k = 0; k < 2 && owner[part] == shmem_my_pe(); k++)
-            shmem_double_put((*to)[first], (*from)[first], (size_t)rows * COLS,
+            shmem_double_put(saved[n % 2][first], grid[t % 2][first], (size_t)rows * COLS,
                              holder[n % 2][k][part]);
     }
     shmem_quiet();
+}
+
+/* Fills node[], or leaves 0 in it if a PE fails already: one node. */
+static void find_nodes(void)
+{
+    static int mine;
+
+    while (mine < shmem_my_pe() && shmem_ptr(grid, mine) == NULL)
+        mine++;
+    uint64_t good = shmem_int_fcollect(SHMEM_TEAM_WORLD, node, &mine, 1) == 0;
+    shmemx_team_agree(SHMEM_TEAM_WORLD, &good);
+    if (!good)
+        memset(node, 0, sizeof node);
 }
 
 static void list_alive(void)
@@ -113,33 +120,33 @@ static void list_alive(void)
 /* Makes a team of the survivors, who return to the last save. */
 static void recover(void)
 {
-    int lost = 0, heir, npes = shmem_n_pes();
+    const int *first = holder[save % 2][0], *second = holder[save % 2][1];
+    int npes = shmem_n_pes();
+    bool lost = save == 0;
 
     if (team != SHMEM_TEAM_WORLD)
         shmem_team_destroy(team);
     if (shmemx_team_shrink(SHMEM_TEAM_WORLD, &team) != 0)
         shmem_global_exit(1);
     list_alive();
-    for (int part = 0; part < npes; part++) {
-        const int(*h)[PES_MAX] = holder[save % 2];
-        heir = alive[h[0][part]] ? h[0][part] : h[1][part];
-        lost += !alive[heir];
-        owner[part] = alive[heir] ? heir : buddy_of(heir);
-    }
-    if (lost > 0 || save == 0) {
+    for (int part = 0; part < npes; part++)
+        lost = lost || (!alive[first[part]] && !alive[second[part]]);
+    for (int part = 0; part < npes; part++)
+        if (lost)
+            owner[part] = alive[part] ? part : buddy_of(part);
+        else
+            owner[part] = alive[first[part]] ? first[part] : second[part];
+    if (lost) {
         save = save_step = 0;
-        fill(&grid[0]);
-        fill(&grid[1]);
+        fill(grid);
     }
-    plate *to = &grid[save_step % 2], *from = &saved[save % 2];
     for (int part = 0; part < npes && save > 0; part++) {
-        int first = part_first(part) - 1, rows = part_first(part + 1) - first + 1;
-        if (owner[part] == shmem_my_pe()) {
-            memcpy((*to)[first], (*from)[first], (size_t)rows * sizeof *(*to));
-            for (int i = first; i < first + rows; i++) /* the fixed edge */
-                grid[(save_step + 1) % 2][i][0] = 100.0;
-        }
+        int top = part_first(part) - 1, rows = part_first(part + 1) - top + 1;
+        if (owner[part] == shmem_my_pe())
+            memcpy(grid[save_step % 2][top], saved[save % 2][top],
+                   (size_t)rows * sizeof(row));
     }
+    shmem_barrier_all(); /* all have done so before the first put of the next step */
 }
 
 /* True if this PE's parts are those of a serial run. */
@@ -148,16 +155,14 @@ static bool same_as_serial(void)
     plate *serial = malloc(2 * sizeof(plate));
     bool same = serial != NULL;
 
-    fill(&serial[0]);
-    fill(&serial[1]);
+    fill(serial);
     for (int t = 1; t <= STEPS; t++)
         relax(serial[t % 2], serial[(t + 1) % 2], 1, ROWS + 1);
-    for (int part = 0; part < shmem_n_pes(); part++) {
-        int first = part_first(part), rows = part_first(part + 1) - first;
-        if (owner[part] == shmem_my_pe())
-            same = same && memcmp(grid[STEPS % 2][first], serial[STEPS % 2][first],
-                                  (size_t)rows * sizeof *serial[0]) == 0;
-    }
+    for (int part = 0; part < shmem_n_pes(); part++)
+        for (int i = part_first(part); i < part_first(part + 1); i++)
+            same = same &&
+                   (owner[part] != shmem_my_pe() ||
+                    memcmp(grid[STEPS % 2][i], serial[STEPS % 2][i], sizeof(row)) == 0);
     free(serial);
     return same;
 }
@@ -168,20 +173,16 @@ int main(int argc, char **argv)
         return 2;
     shmem_init();
     team = SHMEM_TEAM_WORLD;
-    int me = shmem_my_pe(), npes = shmem_n_pes(), recoveries = 0, before = 0;
+    int me = shmem_my_pe(), npes = shmem_n_pes(), recoveries = 0;
     grid = shmem_malloc(2 * sizeof(plate));
     saved = shmem_malloc(2 * sizeof(plate));
     if (npes > PES_MAX || grid == NULL || saved == NULL)
         shmem_global_exit(1);
     list_alive();
-    fill(&grid[0]);
-    fill(&grid[1]);
-    while (before < me && shmem_ptr(grid, before) == NULL)
-        before++;
-    holder[0][0][0] = before;
-    shmem_int_fcollect(SHMEM_TEAM_WORLD, node, holder[0][0], 1);
+    fill(grid);
     for (int part = 0; part < npes; part++)
-        holder[0][0][part] = owner[part] = part;
+        owner[part] = part;
+    find_nodes();
     while (save_step < STEPS) {
         uint64_t good = 1;
         for (int t = save_step + 1; good && t <= save_step + EVERY; t++) {
