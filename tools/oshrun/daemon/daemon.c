@@ -279,12 +279,15 @@ static void daemon_on_post(struct daemon *d, struct pmix_host_post *p)
         return;
     }
     for (uint32_t i = 0; of_pe && i < d->npes; i++)
-        if (d->pe[i].rank == p->rank)
+        if (d->pe[i].rank == p->rank && d->pe[i].stand_in == 0)
             pe = &d->pe[i];
     if (p->type == WIRE_ABORTED)
         daemon_ft_end_job(d);
-    if (pe != NULL)
+    if (pe != NULL) {
         daemon_note_pe(d, pe, p->type == WIRE_CONNECTED);
+        pmix_net_connected(d->pmix_net, p->rank, p->type == WIRE_CONNECTED);
+        daemon_ft_connected(d);
+    }
     if (pe != NULL || !of_pe)
         net_out_send(&d->out, p->type, d->job->here,
                      p->type == WIRE_SIGNAL ? WIRE_ALL : WIRE_FRONT, &p->p);

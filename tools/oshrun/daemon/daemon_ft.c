@@ -15,6 +15,7 @@
 #include "config.h"
 
 #include "tools/oshrun/daemon/daemon_int.h"
+#include "tools/oshrun/daemon/stand_in.h"
 
 #include "pgas/ft/ft_agent.h"
 #include "pgas/ft/ft_map.h"
@@ -27,6 +28,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define EXIT_ERROR 1
@@ -74,6 +76,36 @@ static int daemon_ft_start_thread(struct daemon *d)
     d->ft.runs = err == 0;
     errno = err;
     return err == 0 ? 0 : -1;
+}
+
+/* ---- PEs that failed before they connected to PMIx -------------------------------- */
+
+/* Needed as soon as other PEs of the node are connected, and may wait for this one. */
+static void daemon_ft_stand_in(struct daemon *d, struct pe *pe)
+{
+    if (!pe->ended || pe->connected || pe->stand_in != 0 || d->connected == 0 ||
+        !daemon_ft_test(d->ft.seen, pe->rank))
+        return;
+    char **pmix = pmix_host_env(d->pmix, pe->rank);
+    const struct launch *l = &d->launch[job_app_of(d->job, pe->rank)];
+    pe->stand_in = pmix != NULL ? stand_in_start(l, pmix, d->reaper->fd, d->files) : -1;
+    pmix_host_env_free(pmix);
+}
+
+void daemon_ft_connected(struct daemon *d)
+{
+    for (uint32_t i = 0; d->job->ft.on && i < d->npes; i++)
+        daemon_ft_stand_in(d, &d->pe[i]);
+}
+
+static void daemon_ft_end_stand_ins(struct daemon *d)
+{
+    for (uint32_t i = 0; i < d->npes; i++) {
+        if (d->pe[i].stand_in <= 0)
+            continue;
+        kill(-d->pe[i].stand_in, SIGKILL);
+        waitpid(d->pe[i].stand_in, NULL, 0);
+    }
 }
 
 /* ---- new failures ----------------------------------------------------------------- */
@@ -133,6 +165,7 @@ static void daemon_ft_on_change(void *arg, unsigned ready)
     }
     if (n > 0)
         daemon_ft_report(d, rank, n);
+    daemon_ft_connected(d);
     free(rank);
 }
 
@@ -262,6 +295,7 @@ void daemon_ft_stop(struct daemon *d)
     if (!d->job->ft.on || d->ft.seen == NULL)
         return;
     struct ft_map *map = node_ft(d->node);
+    daemon_ft_end_stand_ins(d);
     if (d->ft.agent != NULL)
         ft_agent_stop(d->ft.agent);
     if (d->ft.runs) {

@@ -2,7 +2,8 @@
 /*
  * daemon_int.h - internals of the node daemon.
  *
- * Used by daemon.c, daemon_ft.c, daemon_wire.c, pe_io.c, pe_report.c, stack_place.c and stacks.c only.
+ * Used by daemon.c, daemon_ft.c, daemon_wire.c, pe_io.c, pe_report.c, stack_place.c and
+ * stacks.c only.
  */
 #ifndef OSHRUN_DAEMON_DAEMON_INT_H
 #define OSHRUN_DAEMON_DAEMON_INT_H
@@ -43,7 +44,8 @@ struct pe {
     struct pe_stream out[DAEMON_STREAMS];
     bool connected;
     bool finalized;
-    bool ended; /* exited; not reaped, so that its group ID stays reserved */
+    bool ended;     /* exited; not reaped, so that its group ID stays reserved */
+    pid_t stand_in; /* process that connected to PMIx in its place; 0: none */
 };
 
 /* Input of PE job->stdin_pe. */
@@ -117,6 +119,8 @@ void daemon_ft_stop(struct daemon *d);
 void daemon_ft_end_job(struct daemon *d);
 /* A PE of this node has ended.  True: it has failed, and is marked in the alive map. */
 bool daemon_ft_ended(struct daemon *d, const struct pe *pe, const siginfo_t *how);
+/* A PE of this node has connected to PMIx. */
+void daemon_ft_connected(struct daemon *d);
 /* Message PE_FAILED: 0, or -1: malformed. */
 int daemon_ft_recv(struct daemon *d, struct unpack *u);
 

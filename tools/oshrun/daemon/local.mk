@@ -23,5 +23,7 @@ tools_oshrun_liboshrun_a_SOURCES += \
 	tools/oshrun/daemon/reaper.h \
 	tools/oshrun/daemon/stack_place.c \
 	tools/oshrun/daemon/stacks.c \
+	tools/oshrun/daemon/stand_in.c \
+	tools/oshrun/daemon/stand_in.h \
 	tools/oshrun/daemon/watchdog.c \
 	tools/oshrun/daemon/watchdog.h

@@ -87,6 +87,8 @@ struct pmix_net {
     struct net_out out;
     uint32_t *node_of; /* per PE of the job */
     bool *ended;       /* the same; true only for PEs of this node */
+    bool *connected;   /* the same; it is a PMIx client now */
+    bool *failed;      /* per PE of the job, with SHMEM_FT=continue */
     bool *lost;        /* per node */
     struct gather *gather;
     struct pmix_request *collectives; /* pending */
@@ -157,6 +159,7 @@ int pmix_event_pack(struct pack *p, pmix_status_t code, const pmix_proc_t *sourc
 void pmix_event_post(struct pmix_net *n, struct pmix_request *r);
 int pmix_event_recv(struct pmix_net *n, const struct frame *f);
 void pmix_event_failed(struct pmix_net *n, uint32_t rank);
+void pmix_event_connected(struct pmix_net *n, uint32_t client);
 
 /* pmix_query.c.  key_of: -1 if it is not one of ours. */
 int pmix_query_key_of(const char *key);

@@ -165,9 +165,11 @@ struct pmix_net *pmix_net_new(struct pmix_host *h, const struct job *job,
     n->out = *out;
     n->node_of = job_node_of_pes(job);
     n->ended = calloc(job->npes, sizeof *n->ended);
+    n->connected = calloc(job->npes, sizeof *n->connected);
+    n->failed = calloc(job->npes, sizeof *n->failed);
     n->lost = calloc(job->nnodes, sizeof *n->lost);
-    if (n->node_of != NULL && n->ended != NULL && n->lost != NULL &&
-        pmix_collective_open(n, tree) == 0)
+    if (n->node_of != NULL && n->ended != NULL && n->connected != NULL &&
+        n->failed != NULL && n->lost != NULL && pmix_collective_open(n, tree) == 0)
         return n;
     pmix_net_free(n);
     return NULL;
@@ -192,6 +194,8 @@ void pmix_net_free(struct pmix_net *n)
     pmix_modex_free(n);
     free(n->node_of);
     free(n->ended);
+    free(n->connected);
+    free(n->failed);
     free(n->lost);
     free(n);
 }
@@ -199,11 +203,20 @@ void pmix_net_free(struct pmix_net *n)
 void pmix_net_ended(struct pmix_net *n, uint32_t rank)
 {
     n->ended[rank] = true;
+    n->connected[rank] = false;
     pmix_modex_ended(n, rank);
+}
+
+void pmix_net_connected(struct pmix_net *n, uint32_t rank, bool connected)
+{
+    n->connected[rank] = connected;
+    if (connected)
+        pmix_event_connected(n, rank);
 }
 
 void pmix_net_failed(struct pmix_net *n, uint32_t rank)
 {
+    n->failed[rank] = true;
     pmix_event_failed(n, rank);
 }
 

@@ -28,6 +28,9 @@ void pmix_net_free(struct pmix_net *n);
  * memory. */
 int pmix_net_recv(struct pmix_net *n, const struct frame *f);
 
+/* A PE of this node has connected to the server, or disconnected from it. */
+void pmix_net_connected(struct pmix_net *n, uint32_t rank, bool connected);
+
 /* A PE of this node has ended: answers the requests for its data. */
 void pmix_net_ended(struct pmix_net *n, uint32_t rank);
 
