@@ -10,7 +10,6 @@ tools_oshrun_liboshrun_a_SOURCES += \
 	tools/oshrun/daemon/daemon.c \
 	tools/oshrun/daemon/daemon.h \
 	tools/oshrun/daemon/daemon_ft.c \
-	tools/oshrun/daemon/daemon_ft_stub.c \
 	tools/oshrun/daemon/daemon_int.h \
 	tools/oshrun/daemon/daemon_main.c \
 	tools/oshrun/daemon/daemon_main.h \
