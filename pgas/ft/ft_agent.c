@@ -26,8 +26,8 @@
 #include <unistd.h>
 
 #include "pgas/core/base/clock.h"
-#include "pgas/core/base/hash.h"
 #include "pgas/ft/ft_agent_int.h"
+#include "pgas/ft/ft_domain.h"
 #include "pgas/ft/ft_ring.h"
 
 #define NS_PER_MS   1000000u
@@ -480,7 +480,7 @@ static bool ft_agent_listen(struct ft_agent *agent, char *why, size_t size)
         atomic_load_explicit(&map->agent, memory_order_acquire) >= FT_AGENT_ARMED;
 
     if (!armed)
-        map->own.domain = (uint32_t)hash_add(HASH_START, o->domain, strlen(o->domain));
+        map->own.domain = ft_domain_of_name(o->domain);
     if (map->nnodes == 1)
         return true;
     agent->mesh = ft_mesh_open(o->loopback ? "lo" : o->interfaces, &map->own, why, size);
