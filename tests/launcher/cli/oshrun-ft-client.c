@@ -3,8 +3,8 @@
  * oshrun-ft-client.c - a PMIx client of which some PEs fail while the others wait for
  * them in PMIx; checks the events and the results that the survivors get.
  *
- * Uses libpmix.  Used by oshrun-ft.sh and hosts/survive.sh, to test the launcher without
- * the library.
+ * Uses libpmix, ft_map.c.  Used by oshrun-ft.sh and hosts/survive.sh, to test the
+ * launcher without the library.
  *
  *   oshrun-ft-client VICTIMS HOW OPERATION...
  *
@@ -12,14 +12,18 @@
  * each of them DELAY_MS after the barrier; early: killed before PMIx_Init; hang:
  * something else kills them.  OPERATION, one after the other by each survivor, while the
  * victims wait: fence (of all), pair (fence of PE 0 and the last victim), group, connect
- * (of all), get (data of the last victim, who has put none).  A survivor prints "PE N
- * survived" after it has got the event of each victim, once, and passed one more fence of
- * all.
+ * (of all), get (data of the last victim, who has put none), pause, mark (PE 0 marks the
+ * victims as failed in the alive map of its node, as the agent does).  A survivor prints
+ * "PE N survived" after it has got the event of each victim, once, and passed one more
+ * fence of all.
  */
 #include "config.h"
 
+#include "pgas/core/boot/node.h"
+#include "pgas/ft/ft_map.h"
 #include "tools/oshrun/pmix/pmix_api.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -27,11 +31,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
     PES_MAX = 64,
     DELAY_MS = 200,
+    PAUSE_MS = 500,
     WAIT_MS = 15000, /* for an event */
     AGAIN_MS = 150,  /* for one too many */
     HANG_S = 60,
@@ -114,7 +121,7 @@ static void check_events(void)
 {
     for (uint32_t i = 0; i < npes; i++)
         if (atomic_load(&events[i]) != is_victim[i])
-            fprintf(stderr, "PE %u: %d events for PE %u\n", me.rank, atomic_load(&events[i]), i);
+            fail("%d events for PE %u", atomic_load(&events[i]), i);
 }
 
 /* ---- operations ------------------------------------------------------------------- */
@@ -131,6 +138,22 @@ static void fence(const pmix_proc_t *procs, size_t n, const char *what)
     bool yes = true;
     PMIX_INFO_LOAD(&collect, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
     check(PMIx_Fence(procs, n, &collect, 1), what);
+}
+
+static void mark_victims(void)
+{
+    const char *place = getenv(NODE_ENV);
+    int fd = place != NULL ? open(place, O_RDWR) : -1;
+    struct stat s;
+    if (fd < 0 || fstat(fd, &s) != 0)
+        fail("cannot open the node segment");
+    struct node *node =
+        mmap(NULL, (size_t)s.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (node == MAP_FAILED)
+        fail("cannot map the node segment");
+    for (uint32_t i = 0; i < npes; i++)
+        if (is_victim[i])
+            ft_map_fail(node, &i, 1);
 }
 
 static void operate(const char *name)
@@ -152,6 +175,11 @@ static void operate(const char *name)
     } else if (strcmp(name, "get") == 0) {
         if (PMIx_Get(&pair[1], "never", NULL, 0, &value) == PMIX_SUCCESS)
             fail("got data that was never put");
+    } else if (strcmp(name, "pause") == 0) {
+        sleep_ms(PAUSE_MS);
+    } else if (strcmp(name, "mark") == 0) {
+        if (me.rank == 0)
+            mark_victims();
     } else {
         fail("there is no operation '%s'", name);
     }
@@ -166,7 +194,7 @@ static void die(const char *how)
     if (strcmp(how, "hang") == 0)
         sleep(HANG_S);
     sleep_ms(DELAY_MS);
-    if (strcmp(how, "kill") == 0||!strcmp(how, "late"))
+    if (strcmp(how, "kill") == 0 || strcmp(how, "late") == 0)
         raise(SIGKILL);
     _exit(strcmp(how, "exit") == 0 ? 7 : 0);
 }
@@ -181,8 +209,8 @@ static void read_victims(char *list)
 
 int main(int argc, char **argv)
 {
-    const pmix_proc_t *none = NULL;
     const char *how = argc > 2 ? argv[2] : "kill", *rank = getenv("PMIX_RANK");
+    const bool late = strcmp(how, "late") == 0;
     pmix_value_t *size;
     alarm(2 * HANG_S); /* in case the launcher has died */
     read_victims(argc > 1 ? argv[1] : (char[]){""});
@@ -194,20 +222,24 @@ int main(int argc, char **argv)
     if (PMIx_Get(&all, PMIX_JOB_SIZE, NULL, 0, &size) != PMIX_SUCCESS)
         fail("no job size");
     npes = size->data.uint32;
-    if (strcmp(how,"late")) register_handler();
-    fence(none, 0, "the first fence");
+    if (!late)
+        register_handler();
+    fence(NULL, 0, "the first fence");
     printf("PE %u is there\n", me.rank);
     fflush(stdout);
     if (is_victim[me.rank])
         die(how);
-    if (!strcmp(how,"late")) { sleep_ms(500); register_handler();}
+    if (late) {
+        sleep_ms(2 * DELAY_MS);
+        register_handler();
+    }
     for (int i = 3; i < argc; i++)
         operate(argv[i]);
     await_events();
-    fence(none, 0, "the last fence");
+    fence(NULL, 0, "the last fence");
     sleep_ms(AGAIN_MS);
     check_events();
     printf("PE %u survived\n", me.rank);
-    fence(none, 0, "the fence before the end");
+    fence(NULL, 0, "the fence before the end");
     return PMIx_Finalize(NULL, 0) == PMIX_SUCCESS ? 0 : BAD;
 }

@@ -5,6 +5,8 @@ tests_launcher_cli_oshrun_client_CPPFLAGS  = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
 tests_launcher_cli_oshrun_client_LDADD   = $(PMIX_LIBS)
 
 check_PROGRAMS += tests/launcher/cli/oshrun-ft-client
+tests_launcher_cli_oshrun_ft_client_SOURCES = tests/launcher/cli/oshrun-ft-client.c \
+	pgas/ft/ft_map.c
 tests_launcher_cli_oshrun_ft_client_CPPFLAGS  = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
 tests_launcher_cli_oshrun_ft_client_LDADD   = $(PMIX_LIBS)
 

@@ -49,19 +49,24 @@ static void daemon_ft_set(uint64_t *set, uint32_t rank)
 
 /* ---- the thread ------------------------------------------------------------------- */
 
+/* Fails only if the counter of the eventfd would overflow. */
+static void daemon_ft_wake_loop(const struct daemon *d)
+{
+    const uint64_t one = 1;
+    ssize_t written = write(d->ft.watch.fd, &one, sizeof one);
+    (void)written;
+}
+
 /* daemon_ft_stop changes the epoch after `stop`, so that no wake-up is lost. */
 static void *daemon_ft_watch_map(void *arg)
 {
     struct daemon *d = arg;
     struct ft_map *map = node_ft(d->node);
-    const uint64_t one = 1;
     for (;;) {
         uint32_t epoch = atomic_load_explicit(&map->epoch, memory_order_acquire);
         if (atomic_load_explicit(&d->ft.stop, memory_order_acquire))
             return NULL;
-        /* Fails only if the counter of the eventfd would overflow. */
-        ssize_t written = write(d->ft.watch.fd, &one, sizeof one);
-        (void)written;
+        daemon_ft_wake_loop(d);
         syscall(SYS_futex, &map->epoch, FUTEX_WAIT, epoch, NULL, NULL, 0);
     }
 }
@@ -141,6 +146,18 @@ static void daemon_ft_report(struct daemon *d, const uint32_t *rank, uint32_t co
     daemon_send(d, WIRE_PE_FAILED, &p);
 }
 
+/* The other nodes consider this one failed.  The agent has killed its PEs; the front end
+ * closes the link, and the daemon exits. */
+static void daemon_ft_leave(struct daemon *d)
+{
+    struct pack p = {0};
+    d->ft.ending = true;
+    daemon_kill(d, SIGKILL, NULL, 0);
+    pack_u32(&p, EXIT_ERROR);
+    pack_string(&p, "the other nodes consider this one failed");
+    daemon_send(d, WIRE_FAILED, &p);
+}
+
 static void daemon_ft_on_change(void *arg, unsigned ready)
 {
     struct daemon *d = arg;
@@ -150,6 +167,10 @@ static void daemon_ft_on_change(void *arg, unsigned ready)
     (void)ready;
     if (read(d->ft.watch.fd, &counted, sizeof counted) < 0 || d->ft.ending)
         return;
+    if (atomic_load_explicit(&d->ft.self_failed, memory_order_acquire)) {
+        daemon_ft_leave(d);
+        return;
+    }
     rank = calloc(d->job->npes, sizeof *rank);
     if (rank == NULL)
         error_no_memory();
@@ -246,6 +267,14 @@ static void daemon_ft_find_domain(const struct job *job, char *domain, size_t si
     }
 }
 
+/* Runs in a thread of the agent. */
+static void daemon_ft_on_self_failed(void *arg)
+{
+    struct daemon *d = arg;
+    atomic_store_explicit(&d->ft.self_failed, true, memory_order_release);
+    daemon_ft_wake_loop(d);
+}
+
 static int daemon_ft_start_agent(struct daemon *d)
 {
     char domain[PATH_MAX], why[WHY_BYTES] = "";
@@ -255,7 +284,9 @@ static int daemon_ft_start_agent(struct daemon *d)
                                                          d->job->nnodes == 1,
                                              .period_ms = d->job->ft.period_ms,
                                              .timeout_ms = d->job->ft.timeout_ms,
-                                             .domain = domain};
+                                             .domain = domain,
+                                             .self_failed = daemon_ft_on_self_failed,
+                                             .arg = d};
     daemon_ft_find_domain(d->job, domain, sizeof domain);
     d->ft.agent = ft_agent_start(&options, why, sizeof why);
     if (d->ft.agent != NULL)

@@ -62,6 +62,7 @@ struct daemon_ft {
     pthread_t thread; /* waits for changes of the alive map */
     bool runs;        /* the thread */
     _Atomic bool stop;
+    _Atomic bool self_failed; /* the agent says so */
     struct loop_watch watch; /* its eventfd */
     uint64_t *seen;          /* failed PEs that were announced to PMIx */
     uint64_t *told;          /* failed PEs that the front end knows */

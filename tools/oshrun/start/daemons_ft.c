@@ -14,8 +14,10 @@
 
 #include "tools/oshrun/front/front_ft.h"
 #include "tools/oshrun/pmix/pmix_net.h"
+#include "tools/oshrun/util/error.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define BAD (-1) /* malformed message */
@@ -95,6 +97,13 @@ void daemons_drop(struct daemons *ds, uint32_t node, const char *why)
 }
 
 /* ---- events ----------------------------------------------------------------------- */
+
+void daemons_ft_recv_failed(struct daemons *ds, struct daemon_conn *dc, const char *text)
+{
+    char why[ERROR_BYTES];
+    snprintf(why, sizeof why, "has failed (%s)", text);
+    daemons_drop(ds, dc->node, why);
+}
 
 int daemons_ft_recv(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
 {

@@ -128,6 +128,8 @@ struct tree daemons_ft_tree(const struct daemons *ds);
 int daemons_ft_open(struct daemons *ds);
 /* As daemons_lost, for a node that had the job. */
 void daemons_ft_lost(struct daemons *ds, uint32_t node, const char *why);
+/* Event FAILED of a daemon that had started its PEs. */
+void daemons_ft_recv_failed(struct daemons *ds, struct daemon_conn *dc, const char *text);
 /* Event PE_FAILED. */
 int daemons_ft_recv(struct daemons *ds, struct daemon_conn *dc, struct unpack *u);
 

@@ -276,7 +276,7 @@ static int daemons_recv_failed(struct daemons *ds, struct daemon_conn *dc,
         return 0;
     }
     if (ds->job->ft.on && dc->spawned) {
-        daemons_drop(ds, dc->node, text);
+        daemons_ft_recv_failed(ds, dc, text);
         return 0;
     }
     if (ds->ending) /* it has not started any PEs */
