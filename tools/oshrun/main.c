@@ -22,7 +22,6 @@
 #include "tools/oshrun/front/options.h"
 #include "tools/oshrun/front/profile_report.h"
 #include "tools/oshrun/start/launcher.h"
-#include "pgas/core/base/pgas_assert.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,15 +35,6 @@
 #define EXIT_ERROR 1
 #define EXIT_USAGE 2
 #define KEPT_BYTES (4 << 20)
-
-/* Of the code that oshrun shares with the library (pgas/ft). */
-void pgas_assert_failed(const char *condition, const char *file, int line,
-                        const char *function)
-{
-    fprintf(stderr, "oshrun: %s:%d: %s: assertion failed: %s\n", file, line, function,
-            condition);
-    abort();
-}
 
 /* Opens /dev/null on closed descriptors 0 to 2, so that no descriptor opened later gets
  * one of these numbers.  Read-only: a write to a closed standard output must still fail
