@@ -354,7 +354,7 @@ static void pack_row(struct pack *p, const struct row *r, uint32_t napps,
         pack_u8(p, 0);
     pack_u32(p, JOB_NO_PE);
     pack_u32(p, JOB_NO_PE);
-    pack_u8(p, 0); /* SHMEM_FT */
+    pack_u8(p, 0); /* struct job_ft */
     pack_u32(p, 0);
     pack_u32(p, 0);
     pack_string(p, NULL);

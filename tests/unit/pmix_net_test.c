@@ -119,7 +119,7 @@ static void setup(void)
                                .napps = 1,
                                .app = &app};
         hosts[i] = (struct pmix_host){
-            .job = &jobs[i], .nspace = "job", .registration.complete = true};
+            .job = &jobs[i], .nspace = "job", .registration = {.complete = true}};
         nets[i] = pmix_net_new(&hosts[i], &jobs[i], &tree, &out, &loop);
         cr_assert(nets[i] != NULL);
     }
@@ -287,6 +287,20 @@ Test(pmix_net, data_of_unknown_pes)
     modex(0, 1, 0, &other);
     deliver(); /* there is no libpmix there */
     cr_assert(other.count == 1 && other.status != PMIX_SUCCESS);
+}
+
+/* libpmix is not asked before the registration of the job is complete. */
+Test(pmix_net, data_before_the_registration)
+{
+    struct answer a = {0};
+    hosts[1].registration.complete = false;
+    modex(0, 1, 0, &a);
+    cr_assert_eq(deliver(), 0);
+    cr_assert_eq(a.count, 0);
+    hosts[1].registration.complete = true;
+    pmix_modex_registered(nets[1]);
+    cr_assert_eq(deliver(), 0);
+    cr_assert_eq(a.count, 1);
 }
 
 Test(pmix_net, query_of_the_table)
