@@ -29,6 +29,7 @@ pgas_sources = \
 	pgas/core/base/hash.h pgas/core/base/log.c pgas/core/base/log.h pgas/core/base/number.h \
 	pgas/core/progress/net.c pgas/core/progress/net.h pgas/core/progress/net_int.h pgas/core/progress/net_endpoint.c \
 	pgas/core/progress/net_ops.c pgas/core/progress/net_poll.c \
+	pgas/core/progress/net_lost.c \
 	pgas/core/progress/liveness.c pgas/core/progress/patience.c \
 	pgas/core/base/timing.def pgas/core/base/timing.h \
 	pgas/transport/transport.h pgas/transport/avoid.h pgas/transport/choice.c pgas/transport/choice.h \
@@ -43,10 +44,11 @@ pgas_sources = \
 	pgas/core/base/stress.c pgas/core/base/stress.h \
 	pgas/core/team/team.c pgas/core/team/team.h \
 	pgas/core/base/treap.c pgas/core/base/treap.h \
-	pgas/ft/ft_map.c pgas/ft/ft_map.h \
+	pgas/ft/ft.c pgas/ft/ft.h pgas/ft/ft_guard.c \
+	pgas/ft/ft_map.c pgas/ft/ft_map.h pgas/ft/ft_watch.c pgas/ft/ft_watch.h \
 	pgas/rma/api.h \
 	pgas/rma/amo_at.c pgas/rma/amo_at.h pgas/rma/api_amo.c pgas/rma/api_ctx.c \
-	pgas/rma/api_order.c pgas/rma/order.h pgas/rma/lock.c pgas/rma/lock.h \
+	pgas/rma/api_order.c pgas/rma/order.h pgas/rma/lock.c pgas/rma/lock.h pgas/rma/lock_owner.c pgas/rma/lock_owner.h \
 	pgas/rma/api_rma.c pgas/rma/rma.c pgas/rma/rma.h \
 	pgas/rma/api_signal.c pgas/rma/signal.c pgas/rma/signal.h \
 	pgas/rma/api_strided.c pgas/rma/strided.c pgas/rma/strided.h \
@@ -57,8 +59,9 @@ pgas_sources = \
 	pgas/coll/algorithms/alltoall.c pgas/coll/algorithms/alltoall.h \
 	pgas/coll/algorithms/alltoall_internode.c pgas/coll/algorithms/alltoall_internode.h \
 	pgas/coll/algorithms/alltoalls.c \
-	pgas/coll/api/api_coll.c pgas/coll/api/api_deprecated.c pgas/coll/api/api_life.c pgas/coll/api/api_team.c \
+	pgas/coll/api/api_coll.c pgas/coll/api/api_deprecated.c pgas/coll/api/api_ft.c pgas/coll/api/api_life.c pgas/coll/api/api_team.c \
 	pgas/coll/api/life.c pgas/coll/api/life.h \
+	pgas/coll/api/shrink.c pgas/coll/api/shrink.h \
 	pgas/coll/api/verify.c pgas/coll/api/verify.h \
 	pgas/coll/sync/arrival.c pgas/coll/sync/arrival.h pgas/coll/sync/credit.h \
 	pgas/coll/sync/barrier.c pgas/coll/sync/barrier.h \
@@ -103,7 +106,7 @@ pgas_sources += \
 	pgas/transport/test/random.h pgas/transport/test/shm.c
 # What a simulated job (tests/sim) replaces: launcher, processes, progress thread.
 pgas_process_sources = \
-	pgas/core/boot/binding.c pgas/core/boot/boot.c pgas/core/boot/boot_nodes.c \
+	pgas/core/boot/binding.c pgas/core/boot/boot.c pgas/core/boot/boot_events.c pgas/core/boot/boot_nodes.c \
 	pgas/core/memory/data.c pgas/core/memory/fork.c pgas/core/memory/guard.c \
 	pgas/core/progress/net_thread.c pgas/transport/list.c \
 	pgas/ft/ft_boot.c pgas/ft/ft_boot.h
@@ -122,7 +125,7 @@ if HAVE_OFI
 libpgas_la_SOURCES += \
 	pgas/transport/ofi/ofi.c pgas/transport/ofi/ofi.h pgas/transport/ofi/ofi_address.c \
 	pgas/transport/ofi/ofi_am.c pgas/transport/ofi/ofi_amo.c pgas/transport/ofi/ofi_ctx.c \
-	pgas/transport/ofi/ofi_lib.c \
+	pgas/transport/ofi/ofi_lib.c pgas/transport/ofi/ofi_lost.c \
 	pgas/transport/ofi/ofi_peer.c pgas/transport/ofi/ofi_progress.c pgas/transport/ofi/ofi_rma.c \
 	pgas/transport/ofi/ofi_select.c
 else

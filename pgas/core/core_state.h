@@ -21,6 +21,7 @@
 #include "pgas/core/progress/net_int.h"
 #include "pgas/core/team/ctx.h"
 #include "pgas/core/team/team.h"
+#include "pgas/ft/ft_map.h"
 
 struct log_state {
     uint32_t ending; /* 1: a thread ends the process */
@@ -35,6 +36,9 @@ struct boot_state {
     pmix_proc_t myself;
     bool connected;
     pmix_status_t failure;       /* reason of the last call that returned -1 */
+    bool events;                 /* the handler of boot_events.c is registered */
+    size_t events_id;
+    void (*on_failure)(uint32_t pe);
     uint32_t only_pe, only_node; /* PE list and node map of a singleton job */
     /* "PGAS_JOINED=" and the PMIx namespace in which this process or one of its ancestors
      * joined the job as a PE.  Added to the environment before main() and modified in
@@ -140,13 +144,29 @@ struct slot_state {
 
 struct team_state {
     struct shmem_team world, shared;
-    struct pool pool;  /* of user teams */
-    size_t slot_bytes; /* size of a team's sync area */
+    struct shmem_team *live; /* survivors of the world; NULL: all PEs */
+    struct pool pool;        /* of user teams */
+    size_t slot_bytes;       /* size of a team's sync area */
 };
 
 struct ctx_state {
     struct pool pool;         /* of user contexts */
     pthread_mutex_t net_lock; /* serializes the opening of transport contexts */
+};
+
+/* ---- failures --------------------------------------------------------------------- */
+
+struct ft_state {
+    pthread_mutex_t lock; /* protects what follows */
+    uint64_t *told;       /* failed PEs that the network knows of: a set of PEs */
+    uint64_t *handled;    /* those for which the handler was called; watch thread only */
+    uint64_t *acknowledged;
+    bool slot_used[FT_SLOTS]; /* mailboxes in use */
+    void (*handler)(const int *pes, int n, void *arg);
+    void *handler_arg;
+    pthread_t watch; /* ft_watch.c */
+    bool watching;
+    uint32_t stop; /* 1: the watch thread ends; relaxed */
 };
 
 struct check_state {
@@ -168,6 +188,7 @@ struct core_state {
     struct slot_state slot;
     struct team_state team;
     struct ctx_state ctx;
+    struct ft_state ft;
     struct check_state check;
 };
 

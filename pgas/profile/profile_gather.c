@@ -88,6 +88,7 @@ static uint64_t profile_gather_recv_word(uint64_t last)
                                      .arg = &g,
                                      .word = word,
                                      .remote = PROFILE->team.remote,
+                                     .team = &PROFILE->team,
                                      .what = PROFILE_FN});
     return load_acquire_u64(word);
 }

@@ -27,10 +27,13 @@
 #include <string.h>
 
 #include "include/shmem.h"
+#include "include/shmemx.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/base/pgas_assert.h"
+#include "pgas/ft/ft.h"
 #include "pgas/rma/amo_at.h"
 #include "pgas/rma/lock.h"
+#include "pgas/rma/lock_owner.h"
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
 
@@ -233,10 +236,43 @@ static void lock_link_successor(uint32_t before, long *lock, const char *fn)
         lock_bad_word(lock, (struct words){.tail = before}, lock_home(lock), fn);
 }
 
+/* lock_set, lock_try and lock_clear with SHMEM_FT=continue: the qnode only excludes other
+ * threads of this PE, and shows that the PE holds the lock. */
+static void lock_set_owner(struct words *mine, long *lock, const char *fn)
+{
+    lock_acquire_qnode(mine, lock, fn);
+    if (lock_owner_set(lock, fn))
+        fetch_and_acq_rel_u32(&mine->qnode, ~QNODE_WAITS);
+    else
+        lock_release_qnode(&mine->qnode, lock);
+}
+
+static bool lock_try_owner(struct words *mine, long *lock, const char *fn)
+{
+    if (cas_acq_rel_u32(&mine->qnode, 0, QNODE_BUSY) != 0)
+        return false;
+    if (lock_owner_try(lock, fn))
+        return true;
+    net_poll(); /* the program may call this routine in a loop */
+    lock_release_qnode(&mine->qnode, lock);
+    return false;
+}
+
+static void lock_clear_owner(struct words *mine, long *lock, const char *fn)
+{
+    order_quiet(SHMEM_CTX_DEFAULT, fn);
+    lock_owner_clear(lock, fn);
+    lock_release_qnode(&mine->qnode, lock);
+}
+
 void lock_set(long *lock, const char *fn)
 {
     struct words *mine = lock_words(lock, pgas_self.me, fn);
 
+    if (unlikely(pgas_self.ft != NULL)) {
+        lock_set_owner(mine, lock, fn);
+        return;
+    }
     if (unlikely(pgas_self.checks))
         lock_probe(lock, mine, fn);
     lock_acquire_qnode(mine, lock, fn);
@@ -260,6 +296,8 @@ bool lock_try(long *lock, const char *fn)
     struct words *mine = lock_words(lock, pgas_self.me, fn);
     uint32_t old;
 
+    if (unlikely(pgas_self.ft != NULL))
+        return lock_try_owner(mine, lock, fn);
     if (unlikely(pgas_self.checks))
         lock_probe(lock, mine, fn);
     while ((old = cas_acq_rel_u32(&mine->qnode, 0, QNODE_BUSY)) == QNODE_PROBE)
@@ -294,8 +332,17 @@ void lock_clear(long *lock, const char *fn)
 {
     struct words *mine = lock_words(lock, pgas_self.me, fn);
 
-    if ((load_acquire_u32(&mine->qnode) & (QNODE_BUSY | QNODE_WAITS)) != QNODE_BUSY)
+    bool held =
+        (load_acquire_u32(&mine->qnode) & (QNODE_BUSY | QNODE_WAITS)) == QNODE_BUSY;
+
+    if (!held && pgas_self.ft != NULL && ft_unacknowledged())
+        return; /* lock_set has returned because the home PE had failed */
+    if (!held)
         log_misuse("%s: this PE does not hold the lock at %p", fn, (void *)lock);
+    if (unlikely(pgas_self.ft != NULL)) {
+        lock_clear_owner(mine, lock, fn);
+        return;
+    }
     /* Make all updates of the critical section visible to the next owner. */
     order_quiet(SHMEM_CTX_DEFAULT, fn);
     int next = lock_successor(mine, lock, fn);
@@ -304,4 +351,9 @@ void lock_clear(long *lock, const char *fn)
     if (next >= 0)
         amo_post(TRANSPORT_AMO_AND, lock_qnode(lock), sizeof(uint32_t),
                  (uint32_t)~QNODE_WAITS, next, fn);
+}
+
+int lock_status(const long *lock)
+{
+    return pgas_self.ft != NULL && lock_owner_lost(lock) ? SHMEMX_ERR_PE_FAILED : 1;
 }

@@ -14,4 +14,8 @@ void lock_clear(long *lock, const char *fn);
 /* True if the lock was free and the caller now holds it. */
 bool lock_try(long *lock, const char *fn);
 
+/* After lock_try has returned false: 1, or SHMEMX_ERR_PE_FAILED if the state of the lock
+ * is lost (lock_owner.h). */
+int lock_status(const long *lock);
+
 #endif

@@ -82,8 +82,11 @@ uint64_t wait_for(const void *word, size_t size, enum wait_kind kind,
         cpu_pause();
     }
     struct condition c = {word, size, kind, in, &seen};
-    block_until(&(struct block_wait){
-        .ready = wait_holds, .arg = &c, .word = block_word_of(word, size), .what = fn});
+    block_until(&(struct block_wait){.ready = wait_holds,
+                                     .arg = &c,
+                                     .word = block_word_of(word, size),
+                                     .ends_on_failure = true,
+                                     .what = fn});
     return seen;
 }
 

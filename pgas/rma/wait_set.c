@@ -140,6 +140,7 @@ static bool wait_set_block(struct search *s, block_ready ready)
         &(struct block_wait){.ready = ready,
                              .arg = &s,
                              .word = alone ? block_word_of(word, set->size) : NULL,
+                             .ends_on_failure = true,
                              .what = s->fn});
     return true;
 }

@@ -97,6 +97,15 @@ const char *boot_error(void)
     return "not found";
 }
 
+void boot_events_open(void (*on_failure)(uint32_t pe))
+{
+    (void)on_failure;
+}
+
+void boot_events_close(void)
+{
+}
+
 void boot_abort(int status, const char *why)
 {
     (void)why;
@@ -139,6 +148,22 @@ ssize_t boot_get(uint32_t rank, const char *key, void *data, size_t space)
         return -1;
     memcpy(data, value->bytes, value->len);
     return (ssize_t)value->len;
+}
+
+ssize_t boot_get_within(uint32_t rank, const char *key, void *data, size_t space,
+                        int seconds)
+{
+    (void)seconds;
+    return boot_get(rank, key, data, space);
+}
+
+int boot_barrier_of(const uint32_t *rank, size_t n, bool (*ended)(void *arg), void *arg)
+{
+    (void)rank;
+    (void)n;
+    (void)ended;
+    (void)arg;
+    return boot_barrier();
 }
 
 /* The launcher ends the job if a PE of a lost node does not arrive. */

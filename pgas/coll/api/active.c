@@ -169,6 +169,7 @@ static uint64_t active_wait_and_reset(const struct shmem_team *set, int word,
                                      .arg = &g,
                                      .word = set->psync + word,
                                      .what = fn,
+                                     .team = set,
                                      .on_stall = active_on_stall});
     uint64_t value = load_relaxed_u64(mine);
     store_relaxed_u64(mine, SHMEM_SYNC_VALUE);

@@ -17,9 +17,9 @@
 
 /* A barrier has release and acquire semantics, which completes puts that are stores. */
 ROUTINE_0(void, shmem_barrier_all, BY_WORLD)
-{ barrier(team_of(SHMEM_TEAM_WORLD, fn), fn); }
+{ barrier(team_live(), fn); }
 ROUTINE_0(void, shmem_sync_all, BY_WORLD)
-{ barrier_sync(team_of(SHMEM_TEAM_WORLD, fn), fn); }
+{ barrier_sync(team_live(), fn); }
 ROUTINE(int, shmem_team_sync, 0, BY_TEAM, (shmem_team_t, team, TEAM))
 { barrier_sync(team_of(team, fn), fn); return 0; }
 

@@ -41,6 +41,7 @@
 #include "pgas/core/team/team.h"
 #include "pgas/datatype/copy.h"
 #include "pgas/datatype/op.h"
+#include "pgas/ft/ft.h"
 #include "pgas/ft/ft_boot.h"
 #include "pgas/profile/profile.h"
 #include "pgas/threads/atomic.h"
@@ -185,6 +186,10 @@ static void life_create_teams(void)
     g->main_thread = pthread_self();
     g->starts = 1;
     g->life = LIFE_UP;
+    if (ft_boot_on()) {
+        g->ft = node_ft(g->node);
+        ft_start();
+    }
     check_init();
     if (prints)
         life_print_info();
@@ -200,6 +205,7 @@ static void life_create_teams(void)
 static void life_free_teams(bool exiting)
 {
     net_leave("shmem_finalize");
+    ft_stop();
     if (!exiting) {
         ctx_fini();
         shared_fini();
@@ -232,6 +238,14 @@ static void life_make_ready(void)
         STATE.finalize_hook = on_exit(life_on_exit, NULL) == 0;
 }
 
+/* The profile needs all PEs. */
+static void life_write_profile(void)
+{
+    FT_GUARD(guard, ft_guard_open_team(&guard, team_world()), );
+    if (team_live() == team_world())
+        profile_end();
+}
+
 /* Completes this PE's operations, then waits until no PE of the node accesses its memory.
  */
 static void life_complete(bool exiting)
@@ -244,7 +258,7 @@ static void life_complete(bool exiting)
     }
     team_coll_leave();
     nodeseg_leave(team_world_epoch());
-    profile_end();
+    life_write_profile();
 }
 
 /*
@@ -281,8 +295,7 @@ static const struct stage stages[] = {
      "publishes the descriptor of the heap to the PEs of the node"},
     {NODE_STAGE_EXCHANGE, life_exchange_endpoints, NODE_STAGE_FT_DOWN, ft_boot_leave,
      "publishes the endpoint address of an open network; all PEs have left the teams "
-     "when "
-     "a PE leaves the watch of failures"},
+     "when a PE leaves the watch of failures"},
     {NODE_STAGE_TEAMS, life_create_teams, NODE_STAGE_TEAMS_DOWN, life_free_teams,
      "contexts and selection need the heap and the addresses of all PEs"},
     {NODE_STAGE_READY, life_make_ready, NODE_STAGE_COMPLETE, life_complete,
@@ -325,12 +338,19 @@ int life_start(int thread_level)
     return thread_level;
 }
 
+/* The barrier of a shmem_finalize that is not the last one. */
+static void life_barrier(const char *fn)
+{
+    FT_GUARD(guard, ft_guard_open_team(&guard, team_world()), );
+    barrier(team_live(), fn);
+}
+
 /* Every call of shmem_finalize except the last is a barrier (1.6). */
 void life_finalize(const char *fn)
 {
     PGAS_ASSERT(pgas_self.starts > 0);
     if (--pgas_self.starts > 0) {
-        barrier(team_of(SHMEM_TEAM_WORLD, fn), fn);
+        life_barrier(fn);
         return;
     }
     int open = pgas_self.checks ? ctx_private(NULL) : 0;

@@ -34,11 +34,13 @@
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/nonblocking/nb.h"
 #include "pgas/coll/sync/allgather.h"
+#include "pgas/coll/api/shrink.h"
 #include "pgas/coll/api/split.h"
 #include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/team/ctx.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/base/pgas.h"
+#include "pgas/ft/ft.h"
 #include "pgas/threads/atomic.h"
 
 enum { RESTARTS_MAX = 64 };
@@ -177,6 +179,7 @@ static int split_create(struct split *s, int num_contexts, shmem_team_t *out)
 
     if (team != NULL && good) {
         team->num_contexts = num_contexts;
+        team_set_uid(team, s->parent, s->parent->coll->split.offers);
         team_coll_begin(team, slot);
         *out = team;
     }
@@ -191,6 +194,29 @@ static int split_create(struct split *s, int num_contexts, shmem_team_t *out)
             "a negative num_contexts on some PE",
             s->fn);
     return good ? 0 : -1;
+}
+
+int split_team(struct shmem_team *parent, const struct team_set *set, shmem_team_t *team,
+               const char *fn)
+{
+    struct split s = {.parent = parent, .members = *set, .me = parent->me, .fn = fn};
+
+    return split_create(&s, 0, team);
+}
+
+uint32_t split_and(struct shmem_team *team, uint32_t value, const char *fn)
+{
+    struct split s = {.parent = team, .fn = fn};
+    uint32_t all = UINT32_MAX;
+
+    s.members = (struct team_set){.size = team->npes, .stride = 1};
+    team->coll->split.offers++;
+    store_relaxed_u32(split_offer_of(&s, team->me), value);
+    split_exchange_offers(&s);
+    for (int i = 0; i < team->npes; i++)
+        all &= split_offer_value(&s, i);
+    allgather_close(&s.offers);
+    return all;
 }
 
 int split_config(const shmem_team_config_t *config, long mask)
@@ -271,6 +297,10 @@ void split_destroy(shmem_team_t handle, const char *fn)
     if (team->name != NULL)
         log_misuse("%s: argument 'team' is SHMEM_TEAM_%s, which cannot be destroyed", fn,
                    team->name);
+    if (ft_team_status(team) != 0) {
+        shrink_abandon(team);
+        return;
+    }
     nb_check_ended(team, fn);
     ctx_destroy_all(team);
     barrier_last(team, fn);

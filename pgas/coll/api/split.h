@@ -37,4 +37,12 @@ int split_axis(shmem_team_t parent, int xrange, int axis, int num_contexts,
 /* Destroy a team created by the user, and its contexts; collective over the team. */
 void split_destroy(shmem_team_t team, const char *fn);
 
+/* Creates a team of PEs of the parent that contains all PEs that call it; 0 on success.
+ */
+int split_team(struct shmem_team *parent, const struct team_set *set, shmem_team_t *team,
+               const char *fn);
+
+/* Collective: the bitwise and of the values of all PEs of the team. */
+uint32_t split_and(struct shmem_team *team, uint32_t value, const char *fn);
+
 #endif

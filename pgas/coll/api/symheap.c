@@ -11,13 +11,40 @@
 #include "pgas/core/memory/heap.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/base/pgas.h"
+#include "pgas/core/team/team.h"
 #include "pgas/threads/atomic.h"
 
 enum { POISON = 0xdb }; /* fill pattern of freed memory with SHMEM_DEBUG=2 */
 
+#define STATE coll_self.symheap
+
 static void symheap_barrier(const char *fn)
 {
-    barrier(team_of(SHMEM_TEAM_WORLD, fn), fn);
+    barrier(team_live(), fn);
+}
+
+/* The barrier before a change of the heap, which a failure may end. */
+static void symheap_begin_change(enum symheap_change change, const char *fn)
+{
+    STATE.pending = change;
+    symheap_barrier(fn);
+    STATE.pending = SYMHEAP_NONE;
+    STATE.applied++;
+}
+
+uint64_t symheap_applied(void)
+{
+    return STATE.applied;
+}
+
+void symheap_catch_up(uint64_t most)
+{
+    if (STATE.applied < most && STATE.pending == SYMHEAP_ALLOC)
+        (void)heap_alloc(STATE.size, STATE.align); /* NULL was returned for it */
+    else if (STATE.applied < most && STATE.pending == SYMHEAP_FREE)
+        heap_free(STATE.block);
+    STATE.pending = SYMHEAP_NONE;
+    STATE.applied = most;
 }
 
 /* True if this PE shall print a warning: all PEs get the same result, so only PE 0 warns,
@@ -29,6 +56,11 @@ static bool symheap_warns(uint32_t *warned)
 
 static void *symheap_alloc(size_t size, size_t align, const char *fn)
 {
+    if (unlikely(pgas_self.ft != NULL)) {
+        STATE.size = size;
+        STATE.align = align;
+        symheap_begin_change(SYMHEAP_ALLOC, fn);
+    }
     void *p = heap_alloc(size, align);
 
     if (p == NULL && symheap_warns(&coll_self.symheap.no_memory_warned))
@@ -41,12 +73,10 @@ static void *symheap_alloc(size_t size, size_t align, const char *fn)
 
 void *symheap_malloc(size_t size, size_t align, const char *fn)
 {
-    struct shmem_team *world = team_of(SHMEM_TEAM_WORLD, fn);
-
     if (align == 0 || (align & (align - 1)) != 0 || size == 0)
         return NULL;
     void *p = symheap_alloc(size, align, fn);
-    barrier(world, fn);
+    symheap_barrier(fn);
     return p;
 }
 
@@ -70,12 +100,11 @@ void *symheap_calloc(size_t count, size_t size, const char *fn)
 
     if (__builtin_mul_overflow(count, size, &bytes))
         return NULL;
-    struct shmem_team *world = team_of(SHMEM_TEAM_WORLD, fn);
     void *p = bytes > 0 ? symheap_alloc(bytes, sizeof(void *), fn) : NULL;
     if (p != NULL)
         memset(p, 0, bytes);
     if (bytes > 0)
-        barrier(world, fn);
+        symheap_barrier(fn);
     return p;
 }
 
@@ -92,11 +121,28 @@ void symheap_free(void *p, const char *fn)
 {
     if (p == NULL)
         return;
-    symheap_barrier(fn); /* no PE uses the block any more */
+    STATE.block = p;
+    symheap_begin_change(SYMHEAP_FREE, fn); /* no PE uses the block any more */
     symheap_check_block(p, fn);
     if (check_deep())
         memset(p, POISON, heap_size(p));
     heap_free(p);
+}
+
+/* As symheap_realloc, by changes that a failure may end one by one.  If it ends the
+ * second one, the old block may have been freed. */
+static void *symheap_move(void *p, size_t size, const char *fn)
+{
+    symheap_check_block(p, fn);
+    size_t old = heap_size(p);
+    void *moved = symheap_alloc(size, sizeof(void *), fn);
+    if (moved == NULL)
+        return NULL;
+    memcpy(moved, p, old < size ? old : size);
+    STATE.block = p;
+    symheap_begin_change(SYMHEAP_FREE, fn);
+    heap_free(p);
+    return moved;
 }
 
 void *symheap_realloc(void *p, size_t size, const char *fn)
@@ -107,6 +153,8 @@ void *symheap_realloc(void *p, size_t size, const char *fn)
         symheap_free(p, fn);
         return NULL;
     }
+    if (unlikely(pgas_self.ft != NULL))
+        return symheap_move(p, size, fn);
     symheap_barrier(fn);
     symheap_check_block(p, fn);
     size_t old = heap_size(p);

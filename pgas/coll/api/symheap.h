@@ -8,6 +8,7 @@
 #define PGAS_COLL_SYMHEAP_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* On failure each allocation routine returns NULL on all PEs, and PE 0 prints a warning
  * once.  A size of 0 returns NULL without a barrier. */
@@ -16,5 +17,15 @@ void *symheap_malloc_with_hints(size_t size, long hints, const char *fn);
 void *symheap_calloc(size_t count, size_t size, const char *fn);
 void *symheap_realloc(void *p, size_t size, const char *fn);
 void symheap_free(void *p, const char *fn);
+
+/*
+ * With SHMEM_FT=continue a failure may interrupt a routine on some PEs and not on others,
+ * but the heaps of the survivors must stay equal.  Each change of the heap therefore
+ * follows a barrier: if any PE has applied change n, every PE has entered the routine,
+ * and knows the change.  shmemx_team_shrink of the world computes the maximum of
+ * symheap_applied, and a PE that is behind by its pending change applies it.
+ */
+uint64_t symheap_applied(void);
+void symheap_catch_up(uint64_t most);
 
 #endif

@@ -11,7 +11,6 @@
 /* clang-format off */
 
 #define SHARED_ARG (shmemx_shared_t, shared, ANY)
-
 ROUTINE(int, shmemx_shared_create, 1, BY_TEAM, (shmem_team_t, team, TEAM_OR_NONE),
         (size_t, bytes, SAME_SIZE), (shmemx_shared_t *, shared, POINTER))
 { return shared_create(team, bytes, shared, fn); }

@@ -23,6 +23,7 @@
 #include "pgas/core/memory/heap.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/memory/peer.h"
+#include "pgas/ft/ft.h"
 #include "pgas/rma/rma.h"
 
 /* ---- handles --------------------------------------------------------------------- */
@@ -215,19 +216,27 @@ int shared_create(shmem_team_t team, size_t bytes, shmemx_shared_t *shared,
     return 0;
 }
 
+/* Waits until no PE accesses the copy or its head any more; false if that is unknown,
+ * because a PE has failed. */
+static bool shared_all_idle(const struct shmemx_shared *s, const char *fn)
+{
+    FT_GUARD(guard, ft_guard_open_team(&guard, s->team), false);
+    barrier_guard(s->team, fn);
+    barrier_sync(s->team, fn);
+    barrier_unguard(s->team, fn);
+    return true;
+}
+
 void shared_destroy(shmemx_shared_t *shared, const char *fn)
 {
     if (*shared == SHMEMX_SHARED_INVALID)
         return;
     struct shmemx_shared *s = shared_result_of(*shared, fn);
     int node = s->team->nodes != NULL ? s->team->nodes->me : 0;
-    barrier_guard(s->team, fn);
-    barrier_sync(s->team, fn); /* no PE accesses the copy or its head any more */
-    barrier_unguard(s->team, fn);
-    if (shared_is_leader(s))
+    *shared = SHMEMX_SHARED_INVALID;
+    if (shared_all_idle(s, fn) && shared_is_leader(s))
         heap_free_result(s->offset[node]);
     shared_free_result(s);
-    *shared = SHMEMX_SHARED_INVALID;
 }
 
 static bool shared_free_offsets(void *object, void *arg)
@@ -260,8 +269,10 @@ static int shared_leave(const struct shmemx_shared *s, const char *fn)
 
 int shared_reclaim(shmemx_shared_t shared, const char *fn)
 {
-    struct shmemx_shared *s = shared_enter_result(shared_result_of(shared, fn), fn);
+    struct shmemx_shared *s = shared_result_of(shared, fn);
 
+    FT_GUARD(guard, ft_guard_open_team(&guard, s->team), guard.status);
+    shared_enter_result(s, fn);
     shared_await_open(s, fn);
     return shared_leave(s, fn);
 }
@@ -278,6 +289,7 @@ int shared_broadcast(shmemx_shared_t shared, const void *source, size_t bytes, i
 {
     struct shmemx_shared *s = shared_result_of(shared, fn);
 
+    FT_GUARD(guard, ft_guard_open_team(&guard, s->team), guard.status);
     shared_check_root(s->team, root, fn);
     if (bytes > s->bytes)
         log_misuse(
@@ -297,6 +309,7 @@ int shared_fcollect(shmemx_shared_t shared, const void *source, size_t bytes,
 {
     struct shmemx_shared *s = shared_result_of(shared, fn);
 
+    FT_GUARD(guard, ft_guard_open_team(&guard, s->team), guard.status);
     if (bytes > s->bytes / (size_t)s->team->npes)
         log_misuse(
             "%s: argument 'bytes' = %zu of each of %d PEs, but the result was made "
@@ -316,6 +329,7 @@ int shared_reduce(shmemx_shared_t shared, const void *source, size_t n, size_t s
     struct shmemx_shared *s = shared_result_of(shared, fn);
     struct shared_sum sum = {s, source, n, size, op, fn};
 
+    FT_GUARD(guard, ft_guard_open_team(&guard, s->team), guard.status);
     if (n > s->bytes / size)
         log_misuse(
             "%s: argument 'nreduce' = %zu elements of %zu bytes, but the result was "

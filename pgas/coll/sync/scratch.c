@@ -35,6 +35,8 @@ static void scratch_begin(struct scratch *s, int owners, const char *fn)
     s->offset = malloc((size_t)owners * sizeof *s->offset);
     if (s->offset == NULL)
         log_die("%s: no memory for the offsets of %d scratch buffers", fn, owners);
+    for (int i = 0; i < owners; i++)
+        s->offset[i] = SCRATCH_NONE; /* a failure may end the exchange */
 }
 
 /* Called when the offsets of all owners are known: frees this PE's block if any owner has

@@ -33,6 +33,8 @@ struct scratch_words {
 };
 #define SCRATCH_NONE UINT64_MAX
 
+enum { SCRATCH_NO_OWNER = -1 };
+
 /* Scratch memory of leaders for large messages (leader_msg.h). */
 enum {
     SCRATCH_SEGMENT = 512 * 1024, /* segment of a pipelined message */

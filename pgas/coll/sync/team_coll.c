@@ -82,7 +82,7 @@ void team_coll_detach(struct shmem_team *team)
         return;
     scratch_free(&coll->reduce.ring, team->me);
     if (team->nodes != NULL) {
-        int owner = internode_is_leader(team) ? team->nodes->me : -1;
+        int owner = internode_is_leader(team) ? team->nodes->me : SCRATCH_NO_OWNER;
         scratch_free(&coll->scratch, owner);
         scratch_free(&coll->internode.eager, owner);
     }
@@ -106,6 +106,26 @@ struct shmem_team *team_coll_new(const struct shmem_team *parent,
 void team_coll_free(struct shmem_team *team)
 {
     team_coll_detach(team);
+    team_free(team);
+}
+
+static void team_coll_abandon_state(struct shmem_team *team)
+{
+    struct team_coll *coll = team->coll;
+
+    if (team->node_team != NULL)
+        team_coll_abandon_state(team->node_team);
+    scratch_free(&coll->reduce.ring, SCRATCH_NO_OWNER);
+    scratch_free(&coll->scratch, SCRATCH_NO_OWNER);
+    scratch_free(&coll->internode.eager, SCRATCH_NO_OWNER);
+    free(coll);
+    team->coll = NULL;
+}
+
+void team_coll_abandon(struct shmem_team *team)
+{
+    team_coll_abandon_state(team);
+    team->words_offset = 0;
     team_free(team);
 }
 

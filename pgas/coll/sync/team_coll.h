@@ -111,6 +111,10 @@ static inline struct internode_words *internode_words(const struct shmem_team *t
 {
     return (struct internode_words *)team_words(team, i);
 }
+static inline struct internode_words *internode_own_words(const struct shmem_team *team)
+{
+    return (struct internode_words *)((char *)pgas_self.heap_base + team->words_offset);
+}
 
 /* Select an algorithm for `bytes` per block: the contribution of one PE; in an alltoall,
  * the block for one other PE; in a collect, the mean contribution.  The team must not be
@@ -138,6 +142,8 @@ void team_coll_detach(struct shmem_team *team);
 struct shmem_team *team_coll_new(const struct shmem_team *parent,
                                  const struct team_set *set);
 void team_coll_free(struct shmem_team *team);
+/* As team_coll_free, but the slot and the scratch memory stay allocated. */
+void team_coll_abandon(struct shmem_team *team);
 /* Assigns the slot, clears this PE's words, and makes the handle valid.  Other PEs may
  * use the words after a barrier. */
 void team_coll_begin(struct shmem_team *team, uint32_t slot);

@@ -22,6 +22,8 @@
 struct alloc;
 struct coll_state;
 struct core_state;
+struct ft_guard;
+struct ft_map;
 struct net;
 struct profile_state;
 struct sim;
@@ -47,8 +49,10 @@ struct pgas {
     int me;
     uintptr_t data_base;
     size_t data_len;
-    int checks;  /* nonzero: routines check their arguments first (check.h) */
-    int checked; /* nonzero: routines use their checked entry points (rma/api.h) */
+    int checks; /* nonzero: routines check their arguments first (check.h) */
+    /* Nonzero: routines use their checked entry points (rma/api.h); guarded: those of
+     * several PEs do, because the points open a guard (ft/ft.h) or check. */
+    int checked, guarded;
 
     /* The node */
     struct node *node;
@@ -59,8 +63,10 @@ struct pgas {
                           */
     int node_fd;
     uint32_t nnodes;
-    const uint32_t *node_of; /* the node of each PE; NULL: one node */
-    struct net *net;         /* the transport; NULL: there are no remote PEs */
+    const uint32_t *node_of;  /* the node of each PE; NULL: one node */
+    struct net *net;          /* the transport; NULL: there are no remote PEs */
+    struct ft_map *ft;        /* the alive map; NULL: a failure ends the job */
+    uint32_t ft_acknowledged; /* number of failures that this PE has acknowledged */
 
     /* Memory */
     int heap_fd;
@@ -92,15 +98,16 @@ struct pgas {
 
 /* State of a thread, in initial-exec thread-local storage for speed. */
 struct pgas_thread {
-    const void *call_site; /* of its collective; set by the public routine (check.h) */
-    const char *routine;   /* public routine of its last team_of, for messages */
-    int waits;             /* nesting of block_until */
-    bool owns_what;        /* it owns the text of node_pe.what (block.c) */
-    bool in_nb;            /* inside of nb_go_on, against recursion */
-    uint64_t stress;       /* state of its random delays (stress.c) */
-    int locks;             /* context locks that it holds (net_inside) */
-    struct sim *sim;       /* the simulated job that it runs (transport/test/sim.h) */
-    struct pgas *instance; /* only with PGAS_INSTANCES: the PE that it belongs to */
+    const void *call_site;  /* of its collective; set by the public routine (check.h) */
+    const char *routine;    /* public routine of its last team_of, for messages */
+    int waits;              /* nesting of block_until */
+    bool owns_what;         /* it owns the text of node_pe.what (block.c) */
+    bool in_nb;             /* inside of nb_go_on, against recursion */
+    uint64_t stress;        /* state of its random delays (stress.c) */
+    int locks;              /* context locks that it holds (net_inside) */
+    struct ft_guard *guard; /* of the collective that it is in, with SHMEM_FT=continue */
+    struct sim *sim;        /* the simulated job that it runs (transport/test/sim.h) */
+    struct pgas *instance;  /* only with PGAS_INSTANCES: the PE that it belongs to */
 };
 extern __attribute__((
     visibility("hidden"),

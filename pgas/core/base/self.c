@@ -18,6 +18,7 @@
 PGAS_SELF = {
     .checks = 1, /* before shmem_init almost every routine is an error */
     .checked = 1,
+    .guarded = 1,
     .node_fd = -1,
     .heap_fd = -1,
     .data_fd = -1,
@@ -36,6 +37,7 @@ CORE_SELF = {
     .team.pool = POOL_OF(struct shmem_team),
     .ctx.pool = POOL_OF(struct shmem_ctx),
     .ctx.net_lock = PTHREAD_MUTEX_INITIALIZER,
+    .ft.lock = PTHREAD_MUTEX_INITIALIZER,
 };
 
 _Thread_local struct pgas_thread pgas_thread = {.routine = "a collective routine"};

@@ -213,10 +213,23 @@ static bool nodeseg_all_joined(const void *arg)
     return nodeseg_all_of(&n->joined, pgas_self.generation);
 }
 
+/* Failed PEs do not depart.  Departures of one generation only: there is no other after a
+ * failure (nodeseg_await_detached). */
+static bool nodeseg_survivors_departed(const struct node *n)
+{
+    for (uint32_t i = 0; i < n->npes; i++)
+        if (atomic_load_explicit(&n->pe[i].last_barrier, memory_order_acquire) == 0 &&
+            !ft_map_has_failed(pgas_self.ft, ft_map_rank(pgas_self.ft)[i]))
+            return false;
+    return true;
+}
+
 static bool nodeseg_all_departed(const void *arg)
 {
     const struct node *n = arg;
 
+    if (unlikely(pgas_self.ft != NULL))
+        return nodeseg_survivors_departed(n);
     return nodeseg_all_of(&n->departed, pgas_self.generation);
 }
 
@@ -299,6 +312,8 @@ void nodeseg_leave(uint32_t barriers)
     atomic_store_explicit(&nodeseg_my_record()->last_barrier, barriers + 1,
                           memory_order_release);
     nodeseg_count_me(&g->node->departed);
+    if (pgas_self.ft != NULL)
+        ft_map_wake_all(g->node); /* its count does not reach that of all PEs */
     block_until(&(struct block_wait){.ready = nodeseg_all_departed,
                                      .arg = g->node,
                                      .what = "shmem_finalize: for all PEs of the node"});
@@ -335,9 +350,13 @@ void nodeseg_part(void)
 
 void nodeseg_await_detached(void)
 {
-    if (pgas_self.node != NULL)
-        block_until(
-            &(struct block_wait){.ready = nodeseg_all_detached,
-                                 .arg = pgas_self.node,
-                                 .what = "shmem_init: for PEs to leave the launcher"});
+    if (pgas_self.node == NULL)
+        return;
+    if (atomic_load(&node_ft(pgas_self.node)->failures) > 0)
+        log_die("shmem_init: a PE failed before the preceding shmem_finalize; the "
+                "survivors cannot initialize the library again");
+    block_until(
+        &(struct block_wait){.ready = nodeseg_all_detached,
+                             .arg = pgas_self.node,
+                             .what = "shmem_init: for PEs to leave the launcher"});
 }

@@ -181,6 +181,7 @@ void check_init(void)
     pgas_self.checks = pgas_self.life != LIFE_UP || pgas_self.env.debug > 0;
     pgas_self.checked =
         pgas_self.checks || STATE.watcher != NULL || pgas_self.alive != NULL;
+    pgas_self.guarded = pgas_self.checked || pgas_self.ft != NULL;
 }
 
 void check_watch(const struct check_watcher *who)

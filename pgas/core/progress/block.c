@@ -13,6 +13,7 @@
 #include "pgas/core/base/os.h"
 #include "pgas/core/memory/symaddr.h"
 #include "pgas/core/progress/net.h"
+#include "pgas/ft/ft.h"
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/threads/pause.h"
 
@@ -157,6 +158,15 @@ static bool block_spin_briefly(const struct block_wait *w)
     return block_spin(w->ready, w->arg);
 }
 
+/* True if the wait has to end because of a failure.  Called after `ready` was false: a
+ * PE that has failed may have done its part before. */
+static bool block_is_over(const struct block_wait *w)
+{
+    if (likely(pgas_self.ft == NULL))
+        return false;
+    return ft_wait_state(w->team != NULL, w->ends_on_failure) != FT_WAIT_ON;
+}
+
 /* Calls sched_yield; true if another thread ran meanwhile. */
 static bool block_yield_once(void)
 {
@@ -186,7 +196,7 @@ static bool block_yield(const struct block_wait *w, uint64_t ns, uint64_t spin_n
         patience -= block_yield_once();
         if (w->ready(w->arg))
             return true;
-    } while (patience > 0 && clock_ns() < end);
+    } while (patience > 0 && clock_ns() < end && !block_is_over(w));
     return false;
 }
 
@@ -419,8 +429,10 @@ static void block_what_release(struct node_pe *me)
     store_release_u32(&STATE.what_taken, 0);
 }
 
-static void block_sleep_until(struct node_pe *me, const struct block_wait *w)
+/* True when the wait is over, false because of a failure. */
+static bool block_sleep_until(struct node_pe *me, const struct block_wait *w)
 {
+    bool ready;
     uint64_t ns_max = block_sleep_max_ns(), ns = ns_max / SLEEP_FIRST_PART, awake_ns = 0;
     bool any = block_has_work();
     int slot = block_list_fenced(me, any ? NULL : w);
@@ -438,7 +450,8 @@ static void block_sleep_until(struct node_pe *me, const struct block_wait *w)
         }
         block_do_work();
         block_sleeper_record(slot);
-        if (w->ready(w->arg))
+        ready = w->ready(w->arg);
+        if (ready || block_is_over(w))
             break;
         if (w->on_stall != NULL)
             w->on_stall(w->arg);
@@ -448,21 +461,24 @@ static void block_sleep_until(struct node_pe *me, const struct block_wait *w)
         net_watch(w->what, now - begin);
         net_idle();
         os_futex_wait(&me->wake, seen, block_sleep_limit(ns));
-        if (block_stay_awake(w, clock_ns() - now, &awake_ns))
+        ready = block_stay_awake(w, clock_ns() - now, &awake_ns);
+        if (ready)
             break;
         ns = ns * 2 < ns_max ? ns * 2 : ns_max;
     }
     block_unlist(me, slot);
     net_idle(); /* the progress thread may still assume that this thread polls */
+    return ready;
 }
 
 /* As block_sleep_until, with w->sleep. */
-static void block_own_sleep_until(struct node_pe *me, const struct block_wait *w)
+static bool block_own_sleep_until(struct node_pe *me, const struct block_wait *w)
 {
+    bool ready;
     uint64_t ns_max = pgas_self.env.sleep_ns;
 
     net_idle();
-    while (!w->ready(w->arg)) {
+    while (!(ready = w->ready(w->arg)) && !block_is_over(w)) {
         if (w->on_stall != NULL)
             w->on_stall(w->arg);
         block_do_work();
@@ -471,27 +487,30 @@ static void block_own_sleep_until(struct node_pe *me, const struct block_wait *w
         w->sleep(w->arg,
                  block_sleep_limit(block_has_work() ? TIMING_SLEEP_WORK : ns_max));
     }
+    return ready;
 }
 
-void block_until(const struct block_wait *w)
+bool block_until(const struct block_wait *w)
 {
+    bool ready = true;
+
     if (block_spin_briefly(w)) {
         net_wake_local();
-        return;
+        return true;
     }
     struct node_pe *me = &pgas_self.node->pe[pgas_self.local_rank];
     PGAS_ASSERT(pgas_thread.waits >= 0);
     pgas_thread.waits++;
     block_what_claim(me, w);
-    if (!block_yield(w, pgas_self.env.yield_ns, 0)) {
-        if (w->sleep != NULL)
-            block_own_sleep_until(me, w);
-        else
-            block_sleep_until(me, w);
-    }
+    if (!block_yield(w, pgas_self.env.yield_ns, 0))
+        ready =
+            w->sleep != NULL ? block_own_sleep_until(me, w) : block_sleep_until(me, w);
     if (--pgas_thread.waits == 0)
         block_what_release(me);
     net_wake_local();
+    if (unlikely(!ready) && ft_wait_state(w->team != NULL, false) == FT_WAIT_UNWIND)
+        ft_unwind();
+    return ready;
 }
 
 bool block_inside(void)

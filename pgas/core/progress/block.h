@@ -47,7 +47,10 @@ struct block_wait {
     const uint32_t *private;
     bool remote;      /* only network progress can satisfy the wait */
     const char *what; /* for reports: the public routine and what it waits for */
-    const struct shmem_team *team; /* for reports: that of the collective, or NULL */
+    const struct shmem_team *team; /* that of the collective, or NULL */
+    /* The wait also ends if a PE fails (ft/ft.h).  A wait in a collective, which has a
+     * team, does so by ft_unwind. */
+    bool ends_on_failure;
     /* Called periodically while the waiter sleeps; ends the job if the wait cannot
      * complete, for instance because the peer has exited.  May be NULL. */
     void (*on_stall)(const void *arg);
@@ -66,8 +69,9 @@ ALWAYS_INLINE const void *block_word_of(const void *word, size_t size)
  * none.  While it is set, each store to this PE ends a sleep.  It must not block. */
 void block_set_work(void (*work)(void));
 
-/* Returns when ready(arg) is true. */
-void block_until(const struct block_wait *w);
+/* Returns true when ready(arg) is true; false if w->ends_on_failure and a PE has failed.
+ */
+bool block_until(const struct block_wait *w);
 
 /* True if the calling thread is in block_until; for a signal handler that exits. */
 bool block_inside(void);

@@ -9,6 +9,7 @@
 
 #include "pgas/core/core_state.h"
 #include "pgas/core/memory/heap.h"
+#include "pgas/core/base/hash.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/progress/net.h"
 #include "pgas/core/memory/peer.h"
@@ -17,6 +18,8 @@
 #include "pgas/threads/atomic.h"
 
 #define STATE core_self.team
+
+enum { TEAM_UID_WORLD = 1 };
 
 /* ---- members ---------------------------------------------------------------------- */
 
@@ -343,6 +346,25 @@ struct shmem_team *team_world(void)
     return &STATE.world;
 }
 
+struct shmem_team *team_live(void)
+{
+    return likely(STATE.live == NULL) ? &STATE.world : STATE.live;
+}
+
+void team_set_live(struct shmem_team *team)
+{
+    STATE.live = team;
+}
+
+void team_set_uid(struct shmem_team *team, const struct shmem_team *parent,
+                  uint64_t number)
+{
+    const uint64_t of[] = {parent->uid, number, (uint64_t)team_world_pe(team, 0),
+                           (uint64_t)team->npes};
+
+    team->uid = hash_add(HASH_START, of, sizeof of);
+}
+
 const char *team_routine(void)
 {
     return pgas_thread.routine;
@@ -431,16 +453,19 @@ static void team_fill_shared(void)
 void team_init(size_t bytes)
 {
     STATE.slot_bytes = bytes;
+    STATE.live = NULL;
     PGAS_ASSERT(SLOT_USER * STATE.slot_bytes <= HEAP_TEAMS);
     STATE.world = (struct shmem_team){.npes = (int)pgas_self.npes,
                                       .me = pgas_self.me,
                                       .stride = 1,
                                       .num_contexts = INT_MAX,
+                                      .uid = TEAM_UID_WORLD,
                                       .name = "WORLD"};
     STATE.shared = (struct shmem_team){.words_offset = team_slot_offset(SLOT_SHARED),
                                        .num_contexts = INT_MAX,
                                        .name = "SHARED"};
     team_fill_shared();
+    team_set_uid(&STATE.shared, &STATE.world, 0);
     if (!team_fill_nodes_and_node_team(&STATE.world))
         log_die("no memory for a list of the nodes of %u PEs", pgas_self.npes);
     size_t slots = pgas_self.env.team_size / STATE.slot_bytes;

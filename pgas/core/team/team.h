@@ -49,10 +49,13 @@ struct shmem_team {
     struct shmem_team *node_team;   /* of a team over nodes, else NULL */
     const struct shmem_team *whole; /* of a node team: the team over nodes, else NULL */
     struct team_coll *coll;         /* NULL for an active set */
-    long *psync;       /* of an active set: the user's pSync array, else NULL */
-    const char *name;  /* "WORLD", "SHARED"; NULL for user teams */
-    int num_contexts;  /* contexts reserved by the user; not a limit */
-    uint32_t contexts; /* existing contexts */
+    uint64_t uid;        /* equal on all PEs of the team, different from other teams' */
+    uint32_t agreements; /* ft_agree has been called that often */
+    uint64_t ft_cache;   /* epoch << 32 | status (ft.c) */
+    long *psync;         /* of an active set: the user's pSync array, else NULL */
+    const char *name;    /* "WORLD", "SHARED"; NULL for user teams */
+    int num_contexts;    /* contexts reserved by the user; not a limit */
+    uint32_t contexts;   /* existing contexts */
 };
 
 /* An ordered subset of a team: index i is start + i * stride, or list[i]. */
@@ -82,6 +85,16 @@ struct shmem_team *team_of(shmem_team_t handle, const char *fn);
  * messages. */
 struct shmem_team *team_world(void);
 const char *team_routine(void);
+
+/* The PEs that take part in the routines of the world: SHMEM_TEAM_WORLD, or a team of the
+ * survivors after a failure (coll/api/shrink.c). */
+struct shmem_team *team_live(void);
+void team_set_live(struct shmem_team *team);
+
+/* Sets the unique ID of a team from values that are equal on all its PEs: the parent, and
+ * a number that no other team of the same parent and first PE gets. */
+void team_set_uid(struct shmem_team *team, const struct shmem_team *parent,
+                  uint64_t number);
 
 /* True if the value is the handle of an existing team; accepts any value. */
 bool team_alive(shmem_team_t handle);

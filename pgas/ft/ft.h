@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ft.h - what this PE knows of failures, and how its calls end because of one.
+ *
+ * With SHMEM_FT=abort pgas_self.ft is NULL, and each function here costs one load and one
+ * branch.  With SHMEM_FT=continue it is the alive map of the node (ft_map.h).
+ *
+ * A failed PE is `acknowledged` on this PE once a shmemx_team_shrink of this PE has
+ * excluded it.  Routines without a team (waits) return while a failure of the world team
+ * is unacknowledged.
+ *
+ * Collectives end by a non-local exit.  The checked entry point of the routine
+ * (rma/api.h) opens a guard for its team; when block_until finds that the guarded team
+ * has failed, it calls ft_unwind, which completes this PE's operations and continues in
+ * the entry point, which returns the error.  A team with a failed PE or a revoked one
+ * never enters a collective again, so that the private state that the unwound functions
+ * leave behind is not used any more.  Invariant: no lock is held and no operation with a
+ * completion on the stack is outstanding where a collective waits.
+ *
+ * The error codes are those of shmemx.h.
+ * Uses: ft_map, core/team, core/net.  Used by: core/progress/block, rma, coll.
+ */
+#ifndef PGAS_FT_H
+#define PGAS_FT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pgas/core/base/pgas.h"
+#include "pgas/core/check/check.h"
+#include "pgas/ft/ft_map.h"
+#include "pgas/threads/atomic.h"
+
+struct shmem_team;
+
+/* True if world PE pe is known to have failed. */
+ALWAYS_INLINE bool ft_pe_failed(int pe)
+{
+    const struct ft_map *map = pgas_self.ft;
+
+    return unlikely(map != NULL) && ft_map_has_failed(map, (uint32_t)pe);
+}
+
+/* True if there is a failure that this PE has not acknowledged. */
+ALWAYS_INLINE bool ft_unacknowledged(void)
+{
+    const struct ft_map *map = pgas_self.ft;
+
+    return unlikely(map != NULL) &&
+           atomic_load_explicit(&map->failures, memory_order_acquire) !=
+               load_relaxed_u32(&pgas_self.ft_acknowledged);
+}
+
+/* Opens this PE's view at the end of shmem_init, and closes it in shmem_finalize. */
+void ft_start(void);
+void ft_stop(void);
+
+/* Tells the network about newly failed PEs.  Any thread. */
+void ft_process(void);
+/* Sets the function of shmemx_failure_handler. */
+void ft_set_handler(void (*fn)(const int *pes, int n, void *arg), void *arg);
+/* Calls it for failures that it has not been called for; called by the watch thread. */
+void ft_call_handler(void);
+
+/* 0, SHMEMX_ERR_PE_FAILED or SHMEMX_ERR_REVOKED.  Acknowledged failures count for every
+ * team but the world. */
+int ft_team_status(struct shmem_team *team);
+/* The number of failed PEs of the team; stores the first max of them, as PE numbers of
+ * the team. */
+int ft_team_failed(const struct shmem_team *team, int *pes, int max);
+/* Acknowledges the failures of a set of PEs (ft_map_agreed). */
+void ft_acknowledge(const uint64_t *set);
+bool ft_is_acknowledged(int pe);
+
+/* ---- requests to the agent -------------------------------------------------------- */
+
+/* An agreement of the survivors of a team; see struct ft_mailbox. */
+struct ft_vote {
+    int ands, maxs;
+    uint64_t word[FT_WORDS];
+    uint64_t *failed; /* out: the agreed set of failed PEs; ft_map_set_words words */
+};
+
+/* Collective over the survivors.  Never fails; ends when all live members have called it.
+ */
+void ft_agree(struct shmem_team *team, struct ft_vote *vote, const char *fn);
+void ft_revoke(struct shmem_team *team, const char *fn);
+
+/* ---- guards ----------------------------------------------------------------------- */
+
+/* The entry of a collective; on the stack of its entry point.  env is that of
+ * __builtin_setjmp, which saves no registers: its use costs about a nanosecond. */
+struct ft_guard {
+    void *env[5];
+    struct ft_guard *outer; /* that of an enclosing collective, or NULL */
+    struct shmem_team *team;
+    bool open;
+    int status; /* the error that the routine returns */
+    int waits, locks;
+    bool in_nb;
+};
+
+/* Opens a guard for the team of the call, or for a team.  Nonzero if the team has failed
+ * already: the routine must return that error. */
+int ft_guard_open(struct ft_guard *g, const struct check_call *call);
+int ft_guard_open_team(struct ft_guard *g, struct shmem_team *team);
+/* For the team of a handle, a parameter of that kind (enum check_kind). */
+int ft_guard_open_handle(struct ft_guard *g, shmem_team_t handle, int kind,
+                         const char *fn);
+/* The cleanup of a guard, at every return. */
+void ft_guard_close(struct ft_guard *g);
+
+/* Declares a guard in a function; `open` is one of the functions above.  The function
+ * returns `error` if the team has failed, or fails before the function returns. */
+#define FT_GUARD(guard, open_call, error)                                                \
+    __attribute__((cleanup(ft_guard_close))) struct ft_guard guard;                      \
+    (guard).open = false;                                                                \
+    if (unlikely(pgas_self.ft != NULL) &&                                                \
+        ((open_call) != 0 || __builtin_setjmp((guard).env) != 0))                        \
+    return error
+
+/* Whether a wait of this thread ends: in a collective if its team has failed; in a
+ * routine without a team, if there is an unacknowledged failure. */
+enum ft_wait { FT_WAIT_ON, FT_WAIT_END, FT_WAIT_UNWIND };
+enum ft_wait ft_wait_state(bool collective, bool alone);
+
+/* Leaves the collective of the open guard; see above. */
+_Noreturn void ft_unwind(void);
+
+#endif

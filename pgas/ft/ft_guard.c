@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ft_guard.c - how a collective ends because of a failure; see ft.h.  Uses: core/team,
+ * core/net, core/check. */
+#include "config.h"
+
+#include "include/shmemx.h"
+#include "pgas/core/base/pgas_assert.h"
+#include "pgas/core/check/check.h"
+#include "pgas/core/progress/net.h"
+#include "pgas/core/team/team.h"
+#include "pgas/ft/ft.h"
+
+/* Tells the address sanitizer that the functions between here and the guard do not
+ * return; without it, does nothing. */
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+static void ft_no_return(void)
+{
+    __asan_handle_no_return();
+}
+#else
+static void ft_no_return(void) {}
+#endif
+
+/* True if a PE of the active set has failed. */
+static bool ft_guard_set_failed(const struct check_call *call)
+{
+    int start = (int)check_value(call, CHECK_SET_START, 0);
+    int log_stride = (int)check_value(call, CHECK_SET_STRIDE, 0);
+    int size = (int)check_value(call, CHECK_SET_SIZE, 0);
+
+    for (int i = 0; i < size; i++) {
+        int64_t pe = start + ((int64_t)i << log_stride);
+        if (pe >= 0 && pe < pgas_self.npes && ft_pe_failed((int)pe))
+            return true;
+    }
+    return false;
+}
+
+static int ft_guard_refuse(struct ft_guard *g, int status)
+{
+    ft_process();
+    g->status = status;
+    return status;
+}
+
+int ft_guard_open_team(struct ft_guard *g, struct shmem_team *team)
+{
+    struct pgas_thread *t = &pgas_thread;
+    int status = ft_team_status(team);
+
+    if (unlikely(status != 0))
+        return ft_guard_refuse(g, status);
+    g->team = team;
+    g->outer = t->guard;
+    g->waits = t->waits;
+    g->locks = t->locks;
+    g->in_nb = t->in_nb;
+    g->open = true;
+    t->guard = g;
+    return 0;
+}
+
+/* Only the world's own routines run over the survivors once its failures are
+ * acknowledged. shmem_team_destroy releases the local part of a team that has failed:
+ * g->open stays false. */
+int ft_guard_open_handle(struct ft_guard *g, shmem_team_t handle, int kind,
+                         const char *fn)
+{
+    if (handle == SHMEM_TEAM_INVALID)
+        return 0; /* an error of the routine */
+    struct shmem_team *team = team_of(handle, fn);
+    if (team == team_world() && load_relaxed_u32(&pgas_self.ft_acknowledged) > 0)
+        return ft_guard_refuse(g, SHMEMX_ERR_PE_FAILED);
+    if (kind == CHECK_TEAM_DOOMED && ft_team_status(team) != 0)
+        return 0;
+    return ft_guard_open_team(g, team);
+}
+
+/* An active set is guarded as the world. */
+int ft_guard_open(struct ft_guard *g, const struct check_call *call)
+{
+    if (call->scope == CHECK_BY_TEAM)
+        return ft_guard_open_handle(g, (shmem_team_t)(uintptr_t)call->value[0],
+                                    call->kind[0], call->fn);
+    if (call->scope == CHECK_BY_SET && ft_guard_set_failed(call))
+        return ft_guard_refuse(g, SHMEMX_ERR_PE_FAILED);
+    return ft_guard_open_team(g, team_world());
+}
+
+void ft_guard_close(struct ft_guard *g)
+{
+    if (!g->open)
+        return;
+    PGAS_ASSERT(pgas_thread.guard == g);
+    pgas_thread.guard = g->outer;
+    g->open = false;
+}
+
+enum ft_wait ft_wait_state(bool collective, bool alone)
+{
+    struct ft_guard *g = pgas_thread.guard;
+
+    if (collective && g != NULL && ft_team_status(g->team) != 0)
+        return FT_WAIT_UNWIND;
+    return alone && ft_unacknowledged() ? FT_WAIT_END : FT_WAIT_ON;
+}
+
+/* The stack of the functions that are left is still valid while this PE's operations
+ * complete: those to failed PEs are dropped, and the others' targets are alive. */
+void ft_unwind(void)
+{
+    struct ft_guard *g = pgas_thread.guard;
+
+    PGAS_ASSERT(g != NULL && g->open);
+    g->status = ft_team_status(g->team);
+    ft_process();
+    if (pgas_self.net != NULL)
+        net_quiet(net_ctx_default(), "a collective of a team with a failed PE");
+    pgas_thread.waits = g->waits;
+    pgas_thread.locks = g->locks;
+    pgas_thread.in_nb = g->in_nb;
+    ft_no_return();
+    __builtin_longjmp(g->env, 1);
+}
