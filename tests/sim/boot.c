@@ -102,9 +102,7 @@ void boot_events_open(void (*on_failure)(uint32_t pe))
     (void)on_failure;
 }
 
-void boot_events_close(void)
-{
-}
+void boot_events_close(void) {}
 
 void boot_abort(int status, const char *why)
 {
