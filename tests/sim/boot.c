@@ -45,6 +45,8 @@ void ft_boot_arm(const struct boot *b)
     (void)b;
 }
 
+void ft_host_check(void) {}
+
 void ft_boot_leave(bool exiting)
 {
     (void)exiting;
