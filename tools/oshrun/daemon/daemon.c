@@ -12,6 +12,7 @@
 #include "config.h"
 
 #include "tools/oshrun/daemon/daemon_int.h"
+#include "tools/oshrun/util/string_list.h"
 
 #include "pgas/ft/ft_map.h"
 
@@ -370,23 +371,44 @@ static int daemon_plan(struct daemon *d)
     return rc;
 }
 
+/* The job cannot run; error_last() tells why. */
+static void daemon_fail(struct daemon *d, int status)
+{
+    struct pack p = {0};
+    pack_u32(&p, (uint32_t)status);
+    pack_string(&p, error_last());
+    daemon_send(d, WIRE_FAILED, &p);
+}
+
+static void daemon_on_registered(void *arg, int rc)
+{
+    struct daemon *d = arg;
+    if (d->spawned == d->npes) /* a signal has ended the job */
+        return;
+    if (rc != 0) {
+        daemon_fail(d, EXIT_ERROR);
+        return;
+    }
+    daemon_send_u32(d, WIRE_STAGE, DAEMON_STAGE_REGISTER);
+    loop_after(d->loop, &d->spawn, 0);
+}
+
 static int daemon_start_server(struct daemon *d, const struct tree *tree)
 {
     d->pmix = pmix_host_start(d->job, d->reaper->dir);
     if (d->pmix == NULL)
         return EXIT_ERROR;
     daemon_send_u32(d, WIRE_STAGE, DAEMON_STAGE_SERVER);
-    if (pmix_host_register(d->pmix, d->job) != 0)
-        return EXIT_ERROR;
     d->pmix_net = pmix_net_new(d->pmix, d->job, tree, &d->out, d->loop);
     if (d->pmix_net == NULL) {
         error_report("no memory for the PMIx server");
         return EXIT_ERROR;
     }
-    daemon_send_u32(d, WIRE_STAGE, DAEMON_STAGE_REGISTER);
     d->pmix_watch = (struct loop_watch){
         .fd = pmix_host_fd(d->pmix), .fn = daemon_handle_posts, .arg = d};
     loop_want(d->loop, &d->pmix_watch, LOOP_IN);
+    if (pmix_net_register(d->pmix_net, daemon_on_registered, d) != 0)
+        return EXIT_ERROR;
     return 0;
 }
 
@@ -472,7 +494,7 @@ static int daemon_start_pe(struct daemon *d, struct pe *pe)
     pid_t pid = env != NULL ? child_start(&spec, &step) : -1;
     int err = errno;
     free(env);
-    pmix_host_env_free(pmix);
+    string_list_free(pmix);
     pe_io_started(pe, spec.fd);
     errno = err;
     if (pid < 0)
@@ -489,10 +511,7 @@ static void daemon_on_spawn_timer(void *arg)
         int rc = daemon_start_pe(d, &d->pe[d->spawned++]);
         if (rc == 0)
             continue;
-        struct pack p = {0};
-        pack_u32(&p, (uint32_t)rc);
-        pack_string(&p, error_last());
-        daemon_send(d, WIRE_FAILED, &p);
+        daemon_fail(d, rc);
         return;
     }
     if (d->spawned < d->npes) {
@@ -568,8 +587,6 @@ int daemon_start(struct daemon **made, const struct job *job, const struct tree 
         rc = daemon_start_server(d, tree);
     if (rc == 0)
         rc = daemon_ft_start(d);
-    if (rc == 0)
-        loop_after(d->loop, &d->spawn, 0);
     return rc;
 }
 

@@ -24,5 +24,7 @@ tools_oshrun_liboshrun_a_SOURCES += \
 	tools/oshrun/daemon/stacks.c \
 	tools/oshrun/daemon/stand_in.c \
 	tools/oshrun/daemon/stand_in.h \
+	tools/oshrun/daemon/tool.c \
+	tools/oshrun/daemon/tool.h \
 	tools/oshrun/daemon/watchdog.c \
 	tools/oshrun/daemon/watchdog.h

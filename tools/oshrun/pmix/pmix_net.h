@@ -24,6 +24,11 @@ struct pmix_net *pmix_net_new(struct pmix_host *h, const struct job *job,
                               struct loop *loop);
 void pmix_net_free(struct pmix_net *n);
 
+/* Registers the job and the PEs of this node with libpmix.  Does not wait: the loop calls
+ * done when libpmix has finished, with 0, or with -1 after an error message; never if the
+ * call itself returns -1, after an error message. */
+int pmix_net_register(struct pmix_net *n, void (*done)(void *arg, int rc), void *arg);
+
 /* Handles a message of the types GATHER_* to QUERY_ANSWER.  0, or -1: malformed, or no
  * memory. */
 int pmix_net_recv(struct pmix_net *n, const struct frame *f);
