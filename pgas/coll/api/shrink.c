@@ -79,14 +79,20 @@ int shrink_agree(struct shmem_team *team, uint64_t *flags, const char *fn)
 
 /* ---- slots ------------------------------------------------------------------------ */
 
-/* Replaces a proposal that is below the highest one. */
-static void shrink_raise(uint32_t *slot, uint32_t most)
+/* Replaces the proposals that are below the highest ones.  It releases all of them first:
+ * a slot that this PE proposes for one team may be the one to propose for the other. */
+static void shrink_raise(struct shrink *s, const uint64_t *most)
 {
-    if (*slot == most)
-        return;
-    if (*slot != SLOT_NONE)
-        slot_free(*slot);
-    *slot = most == SLOT_NONE ? SLOT_NONE : slot_alloc(most);
+    bool raised[TEAMS_MAX];
+
+    for (int k = 0; k < s->n; k++) {
+        raised[k] = s->slot[k] != most[k];
+        if (raised[k] && s->slot[k] != SLOT_NONE)
+            slot_free(s->slot[k]);
+    }
+    for (int k = 0; k < s->n; k++)
+        if (raised[k])
+            s->slot[k] = most[k] == SLOT_NONE ? SLOT_NONE : slot_alloc((uint32_t)most[k]);
 }
 
 /* One round: words 0 .. n-1 are the maxima of the slots, n .. 2n-1 those of their
@@ -102,11 +108,9 @@ static bool shrink_propose(struct shrink *s)
     }
     vote.word[2 * s->n] = symheap_applied();
     ft_agree(s->team, &vote, s->fn);
-    for (int k = 0; k < s->n; k++) {
-        uint32_t most = (uint32_t)vote.word[k];
+    for (int k = 0; k < s->n; k++)
         equal = equal && vote.word[k] == ~vote.word[s->n + k];
-        shrink_raise(&s->slot[k], most);
-    }
+    shrink_raise(s, vote.word);
     if (s->team == team_world())
         symheap_catch_up(vote.word[2 * s->n]);
     return equal;
