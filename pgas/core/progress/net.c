@@ -167,8 +167,8 @@ static void net_failed(const struct transport_world *world, int pe, const char *
 
 /* ---- initialisation -------------------------------------------------------------- */
 
-/* With SHMEM_FT=continue, libfabric must not inject: when a connection ends, tcp;ofi_rxm of
- * libfabric 1.17 reports an injected write as an error without context, which it then
+/* With SHMEM_FT=continue, libfabric must not inject: when a connection ends, tcp;ofi_rxm
+ * of libfabric 1.17 reports an injected write as an error without context, which it then
  * dereferences. */
 static const char *net_set_avoid(struct net *n, const struct env *e)
 {
