@@ -29,7 +29,7 @@ check_table() {
     awk '!/^#/ && NF > 1 { print "^(" $2 ")$" }' "$table" >"$work/patterns"
     list_routines >"$work/routines"
     missing=$(grep -vE -f "$work/patterns" "$work/routines" || :)
-    [ -z "$missing" ] || fail "routines without a case in nohang.txt:" $missing
+    [ -z "$missing" ] || fail "routines without a case in nohang.txt: $missing"
     [ "$(wc -l <"$work/routines")" -gt 100 ] || fail "no list of routines"
 }
 
@@ -119,14 +119,14 @@ check_table
 if [ -n "${PGAS_TEST_LONG:-}" ]; then
     while [ $((first)) -lt 20000 ]; do
         for n in 2 3 5 8 16; do
-            job $n -F
-            job $n "-F -t" SHMEM_STRESS=$seed
-            job $n '' SHMEM_DEBUG=$((seed % 3))
+            job "$n" -F
+            job "$n" "-F -t" SHMEM_STRESS="$seed"
+            job "$n" '' SHMEM_DEBUG=$((seed % 3))
         done
         for transport in ofi ucx; do
             job 8 "--vnodes 4 -- -F" SHMEM_TRANSPORT=$transport
             job 8 "--vnodes 4 -- -N" SHMEM_TRANSPORT=$transport
-            job 7 "--vnodes 3 -- -t" SHMEM_TRANSPORT=$transport SHMEM_STRESS=$seed
+            job 7 "--vnodes 3 -- -t" SHMEM_TRANSPORT=$transport SHMEM_STRESS="$seed"
         done
         all_algorithms 5
         all_internode 6 3
@@ -134,13 +134,13 @@ if [ -n "${PGAS_TEST_LONG:-}" ]; then
 else
     job 16 -F
     job 16 "-F -t"
-    job 16 '' SHMEM_STRESS=$seed
+    job 16 '' SHMEM_STRESS="$seed"
     job 8 -F SHMEM_DEBUG=2
     for n in 2 3 5 8 16; do
-        job $n -F
+        job "$n" -F
     done
     for n in 16 16 16 16; do
-        job $n -t
+        job "$n" -t
     done
     all_algorithms 5
     for transport in ofi ucx; do
