@@ -167,18 +167,6 @@ static void net_failed(const struct transport_world *world, int pe, const char *
 
 /* ---- initialisation -------------------------------------------------------------- */
 
-/* With SHMEM_FT=continue, libfabric must not inject: when a connection ends, tcp;ofi_rxm
- * of libfabric 1.17 reports an injected write as an error without context, which it then
- * dereferences. */
-static const char *net_set_avoid(struct net *n, const struct env *e)
-{
-    bool survives = strcmp(e->ft, "continue") == 0;
-
-    snprintf(n->avoid, sizeof n->avoid, "%s%s%s", survives ? "inject" : "",
-             survives && e->net_disable[0] != '\0' ? "," : "", e->net_disable);
-    return n->avoid;
-}
-
 static void net_set_world(struct net *n)
 {
     const struct pgas *g = &pgas_self;
@@ -193,8 +181,10 @@ static void net_set_world(struct net *n)
                                         .fabric = e->ofi_fabric,
                                         .domain = e->ofi_domain,
                                         .order = e->ofi_order,
-                                        .avoid = net_set_avoid(n, e),
-                                        .timeout_ns = net_timeout_ns()};
+                                        .avoid = e->net_disable,
+                                        .timeout_ns = net_timeout_ns(),
+                                        .survives = e->ft != NULL &&
+                                                    strcmp(e->ft, "continue") == 0};
     n->world.segment[SEGMENT_HEAP].base = (void *)g->heap_base;
     n->world.segment[SEGMENT_HEAP].len = g->heap_len;
     n->world.segment[SEGMENT_HEAP].fd = g->heap_fd;

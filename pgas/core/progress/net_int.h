@@ -47,8 +47,6 @@ struct net_suspects {
     } of[NET_SUSPECTS];
 };
 
-enum { NET_AVOID_MAX = 256 };
-
 struct net {
     const struct transport *t;
     struct transport_net *open;
@@ -61,7 +59,6 @@ struct net {
     uint32_t leaving; /* finalizing: failures of peers are ignored */
     struct net_suspects suspects;
     char text[TRANSPORT_TEXT_MAX * 2];
-    char avoid[NET_AVOID_MAX]; /* world.avoid */
 
     /* The progress thread; its states are described in progress.h. */
     pthread_t thread;
