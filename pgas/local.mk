@@ -130,7 +130,18 @@ libpgas_la_SOURCES += pgas/transport/ofi/ofi_absent.c
 endif
 libpgas_la_CPPFLAGS = $(AM_CPPFLAGS) -DPGAS_SYSCONFDIR='"$(sysconfdir)"' $(PMIX_CFLAGS) $(UCX_CFLAGS) $(OFI_CFLAGS)
 libpgas_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-math-errno
-libpgas_la_LIBADD = $(op_libraries)
+libpgas_la_LIBADD = $(op_libraries) libft.la
+
+# The failure protocols: pure step functions, which the launcher and the simulator
+# (tests/ft) link without the rest of the library.
+noinst_LTLIBRARIES += libft.la
+libft_la_SOURCES = \
+	pgas/ft/ft_agree.c pgas/ft/ft_agree.h pgas/ft/ft_bmg.c pgas/ft/ft_bmg.h \
+	pgas/ft/ft_proto.c pgas/ft/ft_proto.h pgas/ft/ft_proto_int.h \
+	pgas/ft/ft_proto_receive.c pgas/ft/ft_proto_send.c \
+	pgas/ft/ft_ring.c pgas/ft/ft_ring.h pgas/ft/ft_types.h \
+	pgas/ft/ft_wire.c pgas/ft/ft_wire.h
+libft_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 
 # The reduction kernels: one source, and a library for each set of compiler flags.  No
 # multiplication is fused with an addition: all give the same bits.
