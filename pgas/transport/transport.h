@@ -23,7 +23,8 @@
  * after it was posted is reported once by world->failed from inside progress (or any
  * other function), and counts as done with done->error set, so that no wait hangs.  A
  * peer that does not respond (a cut link) is detected by the caller; pending() returns
- * its number.
+ * its number.  A caller that learns by other means that a PE is dead reports it by
+ * lost().
  *
  * Invariants.  -EAGAIN from a post means that nothing was posted and the completion was
  * not touched.  A completion belongs to the transport from an accepted post until pending
@@ -197,6 +198,21 @@ struct transport {
     /* Number of operations that are posted and not known to be done; if any, *pe (may be
      * NULL) is a PE with an outstanding completion, or -1. Makes no system call. */
     uint64_t (*pending)(struct transport_ctx *ctx, int *pe);
+
+    /* ---- failure ------------------------------------------------------------------- */
+
+    /* PE pe is dead, for good, even if its process still exists.  node: so are all PEs of
+     * its node, and connections from its host can be cut.  Any thread may call this at
+     * any time between open and close, also with the lock of a context, and several
+     * times; it uses no context and calls no function of world, but only marks the PE.
+     * The next progress of each context, opened before or after, completes its operations
+     * on the PE with done->error = -EHOSTDOWN (or an earlier error) and without a call of
+     * world->failed; a get completes when nothing can write to its destination any more,
+     * or after TIMING_LOST_DRAIN.  Thereafter posts to the PE on that context return
+     * -EHOSTDOWN; a post before that may still be accepted, and completes likewise.
+     * Connections in progress are abandoned.  The contents of the destination of a get
+     * that has failed are undefined. */
+    void (*lost)(struct transport_net *net, int pe, bool node);
 
     /* ---- progress ------------------------------------------------------------------ */
 

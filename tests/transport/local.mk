@@ -7,7 +7,8 @@ tests_transport_suite_SOURCES = tests/transport/suite.c tests/transport/suite.h 
 	tests/transport/data.c tests/transport/order.c tests/transport/signal.c \
 	tests/transport/done.c \
 	tests/transport/amo.c tests/transport/race.c tests/transport/ctx.c \
-	tests/transport/error.c tests/transport/stopped.c tests/transport/many.c
+	tests/transport/error.c tests/transport/lost.c tests/transport/stopped.c \
+	tests/transport/many.c
 tests_transport_suite_LDADD = .libs/libsim.a $(libpgas)
 transport_suite = tests/transport/suite$(EXEEXT)
 $(transport_suite): AM_LDFLAGS += -rdynamic

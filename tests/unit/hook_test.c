@@ -32,7 +32,7 @@ static struct {
 } posted[LOG_MAX];
 static int nposted;
 static int eagains; /* number of posts that return -EAGAIN */
-static int inner_error, inner_fd = -1, progressed;
+static int inner_error, inner_fd = -1, inner_lost = -1, progressed;
 static bool slow; /* completion is delayed until slow_done */
 static struct transport_completion *slow_done;
 
@@ -179,6 +179,13 @@ static int fake_fd(struct transport_ctx *ctx)
     return inner_fd;
 }
 
+static void fake_lost(struct transport_net *net, int pe, bool node)
+{
+    (void)node;
+    (void)net;
+    inner_lost = pe;
+}
+
 static int fake_arm(struct transport_ctx *ctx)
 {
     (void)ctx;
@@ -205,6 +212,7 @@ static const struct transport fake = {
     .pending = fake_pending,
     .progress = fake_progress,
     .fd = fake_fd,
+    .lost = fake_lost,
     .arm = fake_arm,
 };
 

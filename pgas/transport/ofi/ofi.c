@@ -183,6 +183,7 @@ const struct transport transport_ofi = {
     .fence = ofi_fence,
     .quiet = ofi_quiet,
     .pending = ofi_pending,
+    .lost = ofi_lost,
     .progress = ofi_progress,
     .fd = ofi_fd,
     .arm = ofi_arm,

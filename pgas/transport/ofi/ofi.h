@@ -37,6 +37,8 @@
  *   contains the record's generation (ofi_op_token).  Stale replies are ignored, other
  *   invalid messages rejected.
  * - A record that libfabric may still complete is never free.
+ * - Once ctx->losses equals net->losses, no operation to a peer in state LOST is
+ *   outstanding, except gets that ctx->drains counts.
  *
  * Memory.  Per net: 56 bytes per PE, in chunks of 256 PEs that are allocated when one of
  * them is first used.  Per context: 2 bits and 4 bytes of address space per PE; 16 KiB
@@ -50,6 +52,7 @@
 #ifndef PGAS_TRANSPORT_OFI_H
 #define PGAS_TRANSPORT_OFI_H
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -113,7 +116,8 @@ enum {
     OFI_SMALL_FRAGMENT = 1000, /* fragment size where "size" is disabled */
     OFI_SLAB_OPS = 64,         /* records that are allocated at once */
     OFI_SLABS_MAX = 16,        /* per context */
-    OFI_OPS_MAX = OFI_SLABS_MAX * OFI_SLAB_OPS, /* more operations: -EAGAIN */
+    OFI_OPS_MAX = OFI_SLABS_MAX * OFI_SLAB_OPS, /* more operations, without abandoned
+                                                   ones: -EAGAIN */
     OFI_BOUNCE_SIZE = 8192,                     /* bytes of a bounce buffer */
     OFI_BOUNCES = 32,                           /* per context */
     OFI_SIGNAL_EVERY = 64,                      /* longest run of unsignaled puts, */
@@ -226,8 +230,12 @@ struct transport_ctx {
     struct ofi_op *free;
     struct fid_cq *cq;
     struct ofi_queue backlog; /* fragmented operations with fragments to post */
-    struct ofi_slab *slab[OFI_SLABS_MAX];
+    struct ofi_slab **slab;
     unsigned nslabs;
+    unsigned abandoned; /* records in OFI_ABANDONED */
+    unsigned drains;    /* gets from lost peers that libfabric may still write */
+    uint64_t drain_ns;  /* when they complete at the latest */
+    uint32_t losses;    /* of the net, when ofi_lost_purge was last called */
     struct ofi_bounce_pool bounces;
     struct ofi_bounce_pool recv_buffers; /* receive buffers of context 0 */
     struct ofi_queue unposted_recvs;     /* receives that must be posted again */
@@ -253,11 +261,13 @@ struct transport_ctx {
 
 /* ---- a peer ---------------------------------------------------------------------- */
 
-enum { OFI_PEER_UNKNOWN, OFI_PEER_KNOWN, OFI_PEER_FAILED };
+/* FAILED: libfabric has reported an error.  LOST: ofi_lost was called; final. */
+enum { OFI_PEER_UNKNOWN, OFI_PEER_KNOWN, OFI_PEER_FAILED, OFI_PEER_LOST };
 
 struct ofi_peer {
-    uint32_t state; /* KNOWN (store-release) after the other members */
-    uint32_t flush; /* segment that a flush reads from */
+    uint32_t state;    /* KNOWN (store-release) after the other members */
+    uint16_t flush;    /* segment that a flush reads from */
+    uint16_t inserted; /* 1: addr is valid; under net->lock */
     fi_addr_t addr;
     struct {
         uint64_t base, key;
@@ -289,6 +299,7 @@ struct transport_net {
     uint32_t native[4];       /* bit by enum transport_amo_op: see ofi_amo.c */
     struct ofi_peer **chunks; /* of OFI_CHUNK_PEERS peers; under lock until released */
     pthread_mutex_t lock;
+    uint32_t losses; /* calls of ofi_lost; incremented (release) after the peer's state */
     struct transport_ctx *ctx_0, *contexts;
     size_t address_len;
     unsigned char address[TRANSPORT_ADDRESS_MAX];
@@ -374,11 +385,19 @@ void ofi_peers_free(struct transport_net *net);
 void ofi_peer_failed(struct transport_ctx *ctx, int pe, const char *what, int error,
                      const char *reason);
 bool ofi_peer_has_failed(struct transport_net *net, int pe);
+/* True after ofi_lost of the PE. */
+bool ofi_peer_is_lost(struct transport_net *net, int pe);
+/* Mark the PE as lost. */
+void ofi_peer_lose(struct transport_net *net, int pe);
+/* Store the address of the PE's endpoint, at most `space` bytes; returns its length; 0:
+ * it is not known. */
+size_t ofi_peer_name(struct transport_net *net, int pe, void *name, size_t space);
 /* The address for the reply to a message; FI_ADDR_UNSPEC: unknown. */
 fi_addr_t ofi_peer_reply_addr(struct transport_net *net,
                               const struct ofi_message *message);
 
-/* Look up a symmetric address. 0; or -EHOSTUNREACH: the PE cannot be reached. */
+/* Look up a symmetric address. 0; or -EHOSTDOWN: the PE is lost; or -EHOSTUNREACH: it
+ * cannot be reached. */
 static inline int ofi_target(const struct transport_ctx *ctx,
                              const struct transport_symaddr *symaddr,
                              struct ofi_target *target)
@@ -393,7 +412,7 @@ static inline int ofi_target(const struct transport_ctx *ctx,
     if (unlikely(peer == NULL || load_acquire_u32(&peer->state) != OFI_PEER_KNOWN)) {
         peer = ofi_peer_connect(net, symaddr->pe);
         if (peer == NULL)
-            return -EHOSTUNREACH;
+            return ofi_peer_is_lost(net, symaddr->pe) ? -EHOSTDOWN : -EHOSTUNREACH;
     }
     PGAS_ASSERT(symaddr->segment < SEGMENTS);
     target->peer = peer;
@@ -480,6 +499,8 @@ int ofi_put(struct transport_ctx *ctx, const struct transport_symaddr *to,
             const void *from, size_t len, struct transport_completion *done);
 int ofi_get(struct transport_ctx *ctx, void *to, const struct transport_symaddr *from,
             size_t len, struct transport_completion *done);
+/* Complete the fragmented operations to lost peers that have fragments to post. */
+void ofi_rma_drop_backlog(struct transport_ctx *ctx);
 /* Post fragments of fragmented operations until one is refused. */
 void ofi_rma_post_backlog(struct transport_ctx *ctx);
 /* A fragment of `parent` is done. */
@@ -539,8 +560,22 @@ static inline int ofi_post_result(struct transport_ctx *ctx, struct ofi_op *op, 
 void ofi_op_complete(struct transport_ctx *ctx, struct ofi_op *op, int error);
 /* Handle a completion or a reply of op (error: 0 or -errno). */
 void ofi_op_event(struct transport_ctx *ctx, struct ofi_op *op, int error);
+/* Complete op with an error and, unless libfabric refers to it, free its record.  Does
+ * nothing for records of other kinds than operations. */
+void ofi_op_abandon(struct transport_ctx *ctx, struct ofi_op *op, int error);
 /* Complete, with an error, all operations in flight to a failed peer. */
 void ofi_peer_abandon_ops(struct transport_ctx *ctx, int pe, int error);
+
+/* ---- ofi_lost.c: peers that are known to be dead ----------------------------------- */
+
+void ofi_lost(struct transport_net *net, int pe, bool node);
+/* Complete the operations to lost peers; returns their number. */
+int ofi_lost_purge(struct transport_ctx *ctx);
+/* True if ofi_lost_purge has work. */
+static inline bool ofi_lost_is_due(const struct transport_ctx *ctx)
+{
+    return load_relaxed_u32(&ctx->net->losses) != ctx->losses || ctx->drains > 0;
+}
 
 int ofi_fence(struct transport_ctx *ctx);
 int ofi_quiet(struct transport_ctx *ctx);

@@ -188,9 +188,9 @@ int ofi_address_use(struct transport_net *net, int pe, const void *address, size
         return -EPROTONOSUPPORT;
     }
     peer->flush = head.len[SEGMENT_HEAP] > 0 ? SEGMENT_HEAP : SEGMENT_DATA;
-    int rc = fi_av_insert(net->av, bytes + sizeof head, 1, &peer->addr, 0, NULL) == 1
-                 ? 0
-                 : -EADDRNOTAVAIL;
+    peer->inserted =
+        fi_av_insert(net->av, bytes + sizeof head, 1, &peer->addr, 0, NULL) == 1;
+    int rc = peer->inserted ? 0 : -EADDRNOTAVAIL;
     if (rc == 0)
         rc = ofi_address_map_keys(net, &head, bytes + sizeof head + head.name_len, peer);
     if (rc != 0)

@@ -42,9 +42,12 @@ static void *ofi_ctx_alloc_pages(struct transport_ctx *ctx, size_t size,
 
 static bool ofi_op_add_slab(struct transport_ctx *ctx)
 {
-    struct ofi_slab *slab = calloc(1, sizeof *slab);
+    struct ofi_slab **slabs = realloc(ctx->slab, (ctx->nslabs + 1) * sizeof ctx->slab[0]);
+    struct ofi_slab *slab = slabs == NULL ? NULL : calloc(1, sizeof *slab);
     void *desc;
 
+    if (slabs != NULL)
+        ctx->slab = slabs;
     if (slab == NULL)
         return false;
     slab->ops =
@@ -60,14 +63,15 @@ static bool ofi_op_add_slab(struct transport_ctx *ctx)
         slab->ops[i].next = ctx->free;
         ctx->free = &slab->ops[i];
     }
-    PGAS_ASSERT(ctx->nslabs < OFI_SLABS_MAX);
     ctx->slab[ctx->nslabs++] = slab;
     return true;
 }
 
 struct ofi_op *ofi_op_alloc_slow(struct transport_ctx *ctx)
 {
-    return ctx->nslabs < OFI_SLABS_MAX && ofi_op_add_slab(ctx) ? ctx->free : NULL;
+    unsigned most = OFI_SLABS_MAX + ctx->abandoned / OFI_SLAB_OPS;
+
+    return ctx->nslabs < most && ofi_op_add_slab(ctx) ? ctx->free : NULL;
 }
 
 void ofi_bounce_free(struct transport_ctx *ctx, struct ofi_op *op)
@@ -304,6 +308,7 @@ static void ofi_ctx_free_memory(struct transport_ctx *ctx)
         free(ctx->slab[s]->ops);
         free(ctx->slab[s]);
     }
+    free(ctx->slab);
     free(ctx->bounces.memory);
     free(ctx->recv_buffers.memory);
     free(ctx->dirty);

@@ -45,12 +45,12 @@ static int ofi_peer_insert(struct transport_net *net, int pe, const void *addres
     int rc;
 
     *peer = ofi_peer_entry(net, pe);
+    if (*peer != NULL && load_relaxed_u32(&(*peer)->state) != OFI_PEER_UNKNOWN)
+        return 0; /* another thread has inserted or lost it */
     if (*peer == NULL || len < 0) {
         snprintf(why, TRANSPORT_TEXT_MAX, "libfabric: %s PE %d",
                  len < 0 ? "no endpoint descriptor of" : "no memory to connect to", pe);
         rc = len < 0 ? -EADDRNOTAVAIL : -ENOMEM;
-    } else if (load_relaxed_u32(&(*peer)->state) != OFI_PEER_UNKNOWN) {
-        return 0; /* another thread has inserted it */
     } else {
         rc = ofi_address_use(net, pe, address, (size_t)len, *peer, why);
     }
@@ -113,8 +113,8 @@ void ofi_peer_failed(struct transport_ctx *ctx, int pe, const char *what, int er
 
     pthread_mutex_lock(&net->lock);
     struct ofi_peer *peer = ofi_peer_entry(net, pe);
-    bool reported = peer != NULL && load_relaxed_u32(&peer->state) == OFI_PEER_FAILED;
-    if (peer != NULL)
+    bool reported = peer != NULL && load_relaxed_u32(&peer->state) >= OFI_PEER_FAILED;
+    if (peer != NULL && !reported)
         store_release_u32(&peer->state, OFI_PEER_FAILED);
     pthread_mutex_unlock(&net->lock);
     if (!reported) {
@@ -125,16 +125,50 @@ void ofi_peer_failed(struct transport_ctx *ctx, int pe, const char *what, int er
                  more ? " (" : "", more ? reason : "", more ? ")" : "");
         ofi_peer_report(net, pe, text);
     }
-    ofi_peer_abandon_ops(ctx, pe, -ofi_errno(error));
+    ofi_peer_abandon_ops(ctx, pe,
+                         ofi_peer_is_lost(net, pe) ? -EHOSTDOWN : -ofi_errno(error));
 }
 
-bool ofi_peer_has_failed(struct transport_net *net, int pe)
+static uint32_t ofi_peer_state(struct transport_net *net, int pe)
 {
     struct ofi_peer *chunk =
         __atomic_load_n(&net->chunks[pe / OFI_CHUNK_PEERS], __ATOMIC_ACQUIRE);
 
-    return chunk != NULL &&
-           load_acquire_u32(&chunk[pe % OFI_CHUNK_PEERS].state) == OFI_PEER_FAILED;
+    return chunk != NULL ? load_acquire_u32(&chunk[pe % OFI_CHUNK_PEERS].state)
+                         : OFI_PEER_UNKNOWN;
+}
+
+bool ofi_peer_has_failed(struct transport_net *net, int pe)
+{
+    return ofi_peer_state(net, pe) >= OFI_PEER_FAILED;
+}
+
+bool ofi_peer_is_lost(struct transport_net *net, int pe)
+{
+    return ofi_peer_state(net, pe) == OFI_PEER_LOST;
+}
+
+void ofi_peer_lose(struct transport_net *net, int pe)
+{
+    pthread_mutex_lock(&net->lock);
+    struct ofi_peer *peer = ofi_peer_entry(net, pe);
+    if (peer != NULL)
+        store_release_u32(&peer->state, OFI_PEER_LOST);
+    pthread_mutex_unlock(&net->lock);
+}
+
+size_t ofi_peer_name(struct transport_net *net, int pe, void *name, size_t space)
+{
+    size_t len = space;
+
+    pthread_mutex_lock(&net->lock);
+    struct ofi_peer *chunk = net->chunks[pe / OFI_CHUNK_PEERS],
+                    *peer = chunk == NULL ? NULL : &chunk[pe % OFI_CHUNK_PEERS];
+    if (peer == NULL || !peer->inserted ||
+        fi_av_lookup(net->av, peer->addr, name, &len) != 0 || len > space)
+        len = 0;
+    pthread_mutex_unlock(&net->lock);
+    return len;
 }
 
 /* ---- requesters: destinations of replies ----------------------------------------- */

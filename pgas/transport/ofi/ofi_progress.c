@@ -85,17 +85,36 @@ static void (*const ofi_op_end[OFI_KINDS])(struct transport_ctx *ctx, struct ofi
     [OFI_UNACKED] = ofi_op_complete,
 };
 
+/* The record of an operation that has ended with an error stays allocated until libfabric
+ * completes it, which may never happen; unless only a reply is outstanding. */
+static void ofi_op_release(struct transport_ctx *ctx, struct ofi_op *op)
+{
+    ctx->abandoned += op->kind != OFI_ABANDONED;
+    op->kind = OFI_ABANDONED;
+    op->done = NULL;
+    op->parent = NULL;
+    if (op->events_pending > (op->awaits_reply ? 1 : 0))
+        return;
+    ctx->abandoned--;
+    ofi_op_free(ctx, op);
+}
+
 void ofi_op_event(struct transport_ctx *ctx, struct ofi_op *op, int error)
 {
     if (error != 0)
         op->error = error;
     PGAS_ASSERT(op->kind != OFI_FREE && op->events_pending > 0);
-    if (--op->events_pending > 0)
+    if (--op->events_pending > 0) {
+        if (op->kind == OFI_ABANDONED)
+            ofi_op_release(ctx, op);
         return;
+    }
     if (ofi_op_end[op->kind] != NULL)
         ofi_op_end[op->kind](ctx, op, op->error);
-    else if (op->kind == OFI_ABANDONED || op->kind == OFI_REPLY)
+    else if (op->kind == OFI_ABANDONED || op->kind == OFI_REPLY) {
+        ctx->abandoned -= op->kind == OFI_ABANDONED;
         ofi_op_free(ctx, op);
+    }
 }
 
 /* ---- failures -------------------------------------------------------------------- */
@@ -104,34 +123,37 @@ struct loss {
     int pe, error;
 };
 
-/* Complete op with an error. Its record stays allocated until libfabric completes it,
- * which may never happen, because libfabric still refers to it. */
-static bool ofi_op_abandon(struct transport_ctx *ctx, struct ofi_op *op, void *arg)
+void ofi_op_abandon(struct transport_ctx *ctx, struct ofi_op *op, int error)
 {
-    const struct loss *loss = arg;
     struct transport_completion *done = op->done;
+    struct ofi_op *parent = op->parent;
+    bool probe = op->kind == OFI_PROBE;
 
-    if (op->pe != loss->pe)
-        return true;
     if (op->kind == OFI_FRAGMENTED)
-        op->error = loss->error;
+        op->error = error;
     if (ofi_op_end[op->kind] == NULL)
-        return true;
+        return;
     if (op->kind == OFI_AMO || op->kind == OFI_REQUEST)
         ctx->amos_in_flight--;
-    if (op->kind == OFI_PROBE) {
-        op->kind = OFI_ABANDONED;
-        return true;
-    }
-    op->kind = OFI_ABANDONED;
-    op->done = NULL;
-    if (op->parent != NULL) {
-        ofi_rma_fragment_done(ctx, op->parent, loss->error);
-        return true;
+    ofi_op_release(ctx, op);
+    if (probe)
+        return;
+    if (parent != NULL) {
+        ofi_rma_fragment_done(ctx, parent, error);
+        return;
     }
     PGAS_ASSERT(ctx->in_flight > 0);
     ctx->in_flight--;
-    perform_completion(done, loss->error);
+    perform_completion(done, error);
+}
+
+static bool ofi_op_abandon_of_peer(struct transport_ctx *ctx, struct ofi_op *op,
+                                   void *arg)
+{
+    const struct loss *loss = arg;
+
+    if (op->pe == loss->pe)
+        ofi_op_abandon(ctx, op, loss->error);
     return true;
 }
 
@@ -139,7 +161,7 @@ void ofi_peer_abandon_ops(struct transport_ctx *ctx, int pe, int error)
 {
     struct loss loss = {.pe = pe, .error = error};
 
-    ofi_ops_each(ctx, ofi_op_abandon, &loss);
+    ofi_ops_each(ctx, ofi_op_abandon_of_peer, &loss);
 }
 
 /* Result of a scan for operations in flight that may still free transmit resources. */
@@ -351,7 +373,7 @@ static void ofi_ctx_update_fd_unreliable(struct transport_ctx *ctx)
     if (unlikely(ctx->connect_slow) &&
         clock_ns() - ctx->last_refused_ns > TIMING_OFI_RETRY_IDLE)
         ctx->connect_slow = false; /* no operation waits for a connection */
-    uint32_t fd_unreliable = ctx->connect_slow || ctx->replies != NULL;
+    uint32_t fd_unreliable = ctx->connect_slow || ctx->replies != NULL || ctx->drains > 0;
 
     if (unlikely(fd_unreliable != ctx->fd_unreliable))
         store_relaxed_u32(&ctx->fd_unreliable, fd_unreliable);
@@ -361,6 +383,8 @@ int ofi_progress(struct transport_ctx *ctx)
 {
     int n = ofi_cq_read(ctx);
 
+    if (unlikely(ofi_lost_is_due(ctx)))
+        n += ofi_lost_purge(ctx);
     if (unlikely(ctx->backlog.first != NULL))
         ofi_rma_post_backlog(ctx);
     if (unlikely(ctx->replies != NULL || ctx->unposted_recvs.first != NULL))

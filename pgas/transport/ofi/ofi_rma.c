@@ -242,6 +242,24 @@ void ofi_rma_post_backlog(struct transport_ctx *ctx)
     }
 }
 
+void ofi_rma_drop_backlog(struct transport_ctx *ctx)
+{
+    struct ofi_op *op = ctx->backlog.first, *next;
+
+    ctx->backlog.first = NULL;
+    ctx->backlog.last = &ctx->backlog.first;
+    for (; op != NULL; op = next) {
+        next = op->next;
+        if (!ofi_peer_is_lost(ctx->net, op->pe)) {
+            ofi_queue_push(&ctx->backlog, op);
+            continue;
+        }
+        op->error = -EHOSTDOWN;
+        op->u.part.queued = false;
+        ofi_rma_try_complete(ctx, op);
+    }
+}
+
 static int ofi_rma_start_fragmented(struct transport_ctx *ctx,
                                     const struct transport_symaddr *symaddr,
                                     const void *from, void *to, size_t len,

@@ -116,6 +116,11 @@ static void hook_ctx_free(struct transport_ctx *c)
     hook_ctx_free_copies(c, true);
     for (unsigned i = 0; i < c->nheld; i++)
         free(c->held[i].copy);
+    while (c->drops != NULL) {
+        struct hook_drop *drop = c->drops;
+        c->drops = drop->next;
+        free(drop);
+    }
     if (c->epoll >= 0) {
         close(c->epoll);
         close(c->timer);
@@ -205,6 +210,12 @@ static int hook_open(const struct transport_world *world, struct transport_net *
     int error = hook_faults_parse(world->faults, world->me, world->npes, &n->faults, why);
     if (error != 0)
         goto free_net;
+    n->lost = calloc((size_t)world->npes, sizeof n->lost[0]);
+    if (n->lost == NULL) {
+        snprintf(why, TRANSPORT_TEXT_MAX, "hook: no memory");
+        error = -ENOMEM;
+        goto free_net;
+    }
     n->holds = n->faults.delay_ns > 0 || n->faults.reorder;
     error = hook_net_open_trace(n, why);
     if (error != 0)
@@ -224,6 +235,7 @@ close_trace:
     if (n->trace >= 0)
         close(n->trace);
 free_net:
+    free(n->lost);
     free(n);
     return error;
 }
@@ -239,6 +251,7 @@ static void hook_close(struct transport_net *net)
     if (net->trace >= 0)
         close(net->trace);
     pthread_mutex_destroy(&net->lock);
+    free(net->lost);
     free(net);
 }
 
@@ -329,10 +342,17 @@ static uint64_t hook_pending(struct transport_ctx *ctx, int *pe)
     uint64_t n = hook_self.inner->pending(ctx->inner, pe);
 
     if (pe != NULL && ctx->dropped > 0)
-        *pe = ctx->dropped_pe;
+        *pe = ctx->drops->pe;
     else if (pe != NULL && n == 0 && ctx->nheld > 0)
         *pe = ctx->held[0].at.pe;
     return n + ctx->nheld + ctx->dropped;
+}
+
+static void hook_lost(struct transport_net *net, int pe, bool node)
+{
+    store_relaxed_u32(&net->lost[pe], 1);
+    fetch_add_acq_rel_u32(&net->losses, 1);
+    hook_self.inner->lost(net->inner, pe, node);
 }
 
 /* Set an alarm for the next held operation; otherwise virtual time may not advance. */
@@ -351,8 +371,9 @@ static void hook_ctx_set_alarm(struct transport_ctx *c)
  * because none will follow. */
 static int hook_progress(struct transport_ctx *ctx)
 {
-    int n = hook_release(ctx);
+    int n = hook_drop_lost(ctx);
 
+    n += hook_release(ctx);
     if (ctx->denied_progress) {
         ctx->denied_progress = false;
         return n + 1;
@@ -422,6 +443,7 @@ const struct transport transport_hook = {
     .fence = hook_fence,
     .quiet = hook_quiet,
     .pending = hook_pending,
+    .lost = hook_lost,
     .progress = hook_progress,
     .fd = hook_fd,
     .arm = hook_arm,

@@ -10,7 +10,7 @@
  *                   forwarded in random order
  *   eagain=PERCENT  this percentage of posts is refused with -EAGAIN
  *   drop=PE@N       from this PE's N-th operation on (N >= 1), operations to PE are
- *                   dropped: they never complete
+ *                   dropped: they never complete, unless lost() is called
  *   fail=PE@N       likewise, operations to PE fail with -EHOSTDOWN: the first after it
  *                   was posted, later ones when they are posted
  *   kill=[PE@]N     every process (or only that of PE) kills itself by SIGKILL at its

@@ -62,6 +62,13 @@ struct hook_copy {
     char bytes[];
 };
 
+/* A dropped operation to a PE. */
+struct hook_drop {
+    struct hook_drop *next;
+    int pe;
+    struct transport_completion *done; /* or NULL */
+};
+
 struct hook_op {
     enum kind kind;
     struct transport_symaddr at;
@@ -76,8 +83,8 @@ struct hook_op {
     uint64_t epoch, due;
 };
 
-/* The last operation to a PE that was forwarded: its epoch (0 = none), and the number of
- * inner fences at that time. */
+/* A peer of a context.  Of the last operation to it that was forwarded: its epoch (0 =
+ * none), and the number of inner fences at that time. */
 struct hook_peer {
     uint64_t epoch, fences;
 };
@@ -96,8 +103,9 @@ struct transport_ctx {
     /* A post was refused at random, so no event will follow: the next progress and the
      * next arm must return at once. */
     bool denied_progress, denied_arm;
-    uint64_t dropped;
-    int dropped_pe;
+    uint64_t dropped; /* length of drops */
+    struct hook_drop *drops;
+    uint32_t losses;          /* of the net, when hook_drop_lost was last called */
     struct hook_copy *copies; /* copies that the inner transport may still read */
     int epoll, timer;         /* epoll of inner descriptor and timer; -1 = none */
     struct hook_peer peer[];  /* by PE */
@@ -110,6 +118,8 @@ struct transport_net {
     bool holds; /* operations are held (delay or reorder) */
     int trace;  /* descriptor, -1 = none */
     uint64_t operations;
+    uint32_t *lost;  /* by PE: hook_lost was called (atomic) */
+    uint32_t losses; /* calls of hook_lost (atomic) */
     pthread_mutex_t lock;
     unsigned contexts; /* number of the next context, under lock */
     struct transport_ctx *ctx_0;
@@ -126,6 +136,8 @@ extern struct hook hook_self;
 
 /* Forward, hold, drop or refuse an operation; returns as a post of transport.h. */
 int hook_submit(struct transport_ctx *c, struct hook_op *op);
+/* Complete the held and dropped operations to lost PEs; returns their number. */
+int hook_drop_lost(struct transport_ctx *c);
 /* Forward the held operations that are due; returns their number. */
 int hook_release(struct transport_ctx *c);
 /* The time at which the next held operation is due; UINT64_MAX: none. */

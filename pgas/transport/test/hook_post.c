@@ -73,6 +73,11 @@ static void hook_rule_report(struct transport_net *net, struct hook_rule *rule)
     net->world->failed(net->world, rule->pe, text);
 }
 
+static bool hook_is_lost(const struct transport_net *net, int pe)
+{
+    return load_relaxed_u32(&net->lost[pe]) != 0;
+}
+
 /* Complete a held operation that the inner transport has refused with an error other than
  * -EAGAIN. */
 static void hook_op_drop_refused(struct transport_ctx *c, const struct hook_op *op,
@@ -82,7 +87,7 @@ static void hook_op_drop_refused(struct transport_ctx *c, const struct hook_op *
     char text[TRANSPORT_TEXT_MAX];
 
     free(op->copy);
-    if (op->done != NULL) {
+    if (op->done != NULL || hook_is_lost(c->net, op->at.pe)) {
         perform_completion(op->done, error);
         return;
     }
@@ -210,6 +215,54 @@ static unsigned hook_ctx_choose_held(struct transport_ctx *c, uint64_t now)
     return HOOK_HELD_MAX;
 }
 
+static void hook_ctx_remove_held(struct transport_ctx *c, unsigned i)
+{
+    PGAS_ASSERT(i < c->nheld && c->nheld <= HOOK_HELD_MAX);
+    memmove(&c->held[i], &c->held[i + 1], (c->nheld - i - 1) * sizeof c->held[0]);
+    c->nheld--;
+}
+
+static int hook_ctx_drop_held(struct transport_ctx *c)
+{
+    int n = 0;
+
+    for (unsigned i = 0; i < c->nheld;) {
+        const struct hook_op *op = &c->held[i];
+        if (!hook_is_lost(c->net, op->at.pe)) {
+            i++;
+            continue;
+        }
+        perform_completion(op->done, -EHOSTDOWN);
+        free(op->copy);
+        hook_ctx_remove_held(c, i);
+        n++;
+    }
+    return n;
+}
+
+int hook_drop_lost(struct transport_ctx *c)
+{
+    uint32_t losses = load_acquire_u32(&c->net->losses);
+
+    if (likely(losses == c->losses))
+        return 0;
+    c->losses = losses;
+    int n = hook_ctx_drop_held(c);
+    for (struct hook_drop **link = &c->drops; *link != NULL;) {
+        struct hook_drop *drop = *link;
+        if (!hook_is_lost(c->net, drop->pe)) {
+            link = &drop->next;
+            continue;
+        }
+        *link = drop->next;
+        perform_completion(drop->done, -EHOSTDOWN);
+        free(drop);
+        c->dropped--;
+        n++;
+    }
+    return n;
+}
+
 /* Forward or fail held operation i. -EAGAIN: refused. 0: it is no longer held. */
 static int hook_ctx_release_one(struct transport_ctx *c, unsigned i)
 {
@@ -229,9 +282,7 @@ static int hook_ctx_release_one(struct transport_ctx *c, unsigned i)
             c->copies = op->copy;
         }
     }
-    PGAS_ASSERT(i < c->nheld && c->nheld <= HOOK_HELD_MAX);
-    memmove(op, op + 1, (c->nheld - i - 1) * sizeof *op);
-    c->nheld--;
+    hook_ctx_remove_held(c, i);
     return 0;
 }
 
@@ -281,14 +332,24 @@ static struct hook_rule *hook_rule_find(struct transport_net *net, uint64_t numb
     return NULL;
 }
 
+static int hook_op_drop(struct transport_ctx *c, const struct hook_op *op)
+{
+    struct hook_drop *drop = malloc(sizeof *drop);
+
+    if (drop == NULL)
+        return -ENOMEM;
+    *drop = (struct hook_drop){.next = c->drops, .pe = op->at.pe, .done = op->done};
+    c->drops = drop;
+    c->dropped++;
+    return 0;
+}
+
 /* Apply the rule of an operation. 0 or -errno. */
 static int hook_rule_apply(struct transport_ctx *c, struct hook_op *op)
 {
     switch (op->rule->fault) {
     case FAULT_DROP:
-        c->dropped++;
-        c->dropped_pe = op->at.pe;
-        return 0;
+        return hook_op_drop(c, op);
     case FAULT_FAIL:
         if (cas_acq_rel_u32(&op->rule->begun, 0, 1) == 0)
             return hook_op_hold(c, op);
@@ -308,6 +369,8 @@ int hook_submit(struct transport_ctx *c, struct hook_op *op)
     unsigned percent = net->faults.eagain;
     int error;
 
+    if (hook_is_lost(net, op->at.pe))
+        return -EHOSTDOWN;
     if (percent > 0 && random_below(&c->random[STREAM_POST], PERCENT) < percent) {
         c->denied_progress = c->denied_arm = true;
         return -EAGAIN;

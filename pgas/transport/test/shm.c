@@ -38,7 +38,8 @@ struct address {
 struct peer {
     char *base[SEGMENTS];
     size_t len[SEGMENTS];
-    int error; /* -errno if it cannot be mapped; under net->lock */
+    int error;     /* -errno if it cannot be mapped; under net->lock */
+    uint32_t lost; /* shm_lost was called */
 };
 
 struct transport_ctx {
@@ -218,6 +219,8 @@ static int shm_address_find(struct transport_ctx *ctx, const struct transport_sy
     PGAS_ASSERT(at->segment < SEGMENTS);
     char *base = __atomic_load_n(&peer->base[at->segment], __ATOMIC_ACQUIRE);
 
+    if (unlikely(load_relaxed_u32(&peer->lost) != 0))
+        return -EHOSTDOWN;
     if (unlikely(base == NULL)) {
         int error = shm_address_map(ctx->net, at, &base);
         if (error != 0)
@@ -320,6 +323,13 @@ static uint64_t shm_pending(struct transport_ctx *ctx, int *pe)
     return 0;
 }
 
+/* No operation is outstanding. */
+static void shm_lost(struct transport_net *net, int pe, bool node)
+{
+    (void)node;
+    store_relaxed_u32(&net->peer[pe].lost, 1);
+}
+
 static int shm_progress(struct transport_ctx *ctx)
 {
     (void)ctx;
@@ -356,6 +366,7 @@ const struct transport transport_shm = {
     .fence = shm_fence,
     .quiet = shm_quiet,
     .pending = shm_pending,
+    .lost = shm_lost,
     .progress = shm_progress,
     .fd = shm_fd,
     .arm = shm_arm,

@@ -26,6 +26,7 @@ struct sim_op {
     struct sim_op *next, *previous; /* of the context */
     struct sim_op *next_ended;      /* in ctx->ended or in a fiber's list of early ones */
     bool in_flight;                 /* it has an event or is early */
+    bool silent;                    /* its target died silently: it never ends */
     enum phase phase;
     enum kind kind;
     struct transport_symaddr at;
@@ -66,6 +67,7 @@ struct transport_net {
     struct transport_ctx *ctx_0;
     int ended;   /* ended operations of all contexts, not yet done */
     int skipped; /* value of `ended` when progress last skipped a yield for them */
+    bool *lost;  /* by PE: sim_lost was called; NULL: for no PE */
     char text[TRANSPORT_TEXT_MAX];
 };
 
@@ -247,6 +249,7 @@ static void sim_op_arrive(struct sim *sim, struct sim_op *op)
 
     if (target->state == FIBER_DEAD && target->silent) {
         op->in_flight = false;
+        op->silent = true;
         sim->operations--;
         return;
     }
@@ -319,13 +322,20 @@ static void sim_op_report(const struct transport_world *world, int pe, int error
     world->failed(world, pe, text);
 }
 
-/* Check the target of a post. 0; or -errno: it is dead (not silently) or the address is
- * invalid. */
+static bool sim_is_lost(const struct transport_net *net, int pe)
+{
+    return net->lost != NULL && net->lost[pe];
+}
+
+/* Check the target of a post. 0; or -errno: it is lost or dead (not silently) or the
+ * address is invalid. */
 static int sim_op_check_target(struct transport_ctx *ctx, const struct sim_op *op)
 {
     const struct transport_symaddr *at = &op->at;
     const struct fiber *target = &ctx->net->sim->fiber[at->pe];
 
+    if (sim_is_lost(ctx->net, at->pe))
+        return -EHOSTDOWN;
     if (target->state == FIBER_DEAD && !target->silent) {
         sim_op_report(ctx->net->world, at->pe, -EHOSTDOWN);
         return -EHOSTDOWN;
@@ -454,13 +464,42 @@ static uint64_t sim_pending(struct transport_ctx *ctx, int *pe)
 
 static void sim_op_finish(struct transport_ctx *ctx, struct sim_op *op)
 {
-    if (op->error != 0)
+    if (op->error != 0 && !sim_is_lost(ctx->net, op->at.pe))
         sim_op_report(ctx->net->world, op->at.pe, op->error);
-    else if (op->kind == KIND_AMO)
+    else if (op->error == 0 && op->kind == KIND_AMO)
         perform_result(&op->amo, op->value);
     perform_completion(op->done, op->error);
     sim_op_unlink(op);
     free(op);
+}
+
+/* Complete the operations of a context on lost PEs, except those that have ended: the
+ * next sim_ctx_drain completes these.  An operation in flight has no effect any more. */
+static void sim_ctx_lose(struct transport_ctx *ctx)
+{
+    for (struct sim_op *op = ctx->ops, *next; op != NULL; op = next) {
+        next = op->next;
+        if (!sim_is_lost(ctx->net, op->at.pe) || (!op->in_flight && !op->silent))
+            continue;
+        perform_completion(op->done, -EHOSTDOWN);
+        sim_op_unlink(op);
+        op->ctx = NULL;
+        if (!op->in_flight)
+            free(op);
+    }
+}
+
+static void sim_lost(struct transport_net *net, int pe, bool node)
+{
+    (void)node;
+    if (net->lost == NULL)
+        net->lost = calloc((size_t)net->world->npes, sizeof net->lost[0]);
+    if (net->lost == NULL)
+        abort();
+    net->lost[pe] = true;
+    for (struct transport_ctx *ctx = net->ctxs; ctx != NULL; ctx = ctx->next)
+        sim_ctx_lose(ctx);
+    sim_wake(net->sim, net->world->me);
 }
 
 static int sim_ctx_drain(struct transport_ctx *ctx)
@@ -555,6 +594,7 @@ static void sim_close(struct transport_net *net)
 {
     while (net->ctxs != NULL)
         sim_ctx_close(net->ctxs);
+    free(net->lost);
     net->sim->fiber[net->world->me].net = NULL;
     free(net);
 }
@@ -588,6 +628,7 @@ const struct transport transport_sim = {
     .fence = sim_fence,
     .quiet = sim_quiet,
     .pending = sim_pending,
+    .lost = sim_lost,
     .progress = sim_progress,
     .fd = sim_fd,
     .arm = sim_arm,

@@ -21,6 +21,7 @@ static void ucx_net_close(struct transport_net *net)
     if (net->context != NULL)
         ucx_lib.cleanup(net->context);
     pthread_mutex_destroy(&net->lock);
+    free(net->lost);
     free(net);
 }
 
@@ -58,6 +59,12 @@ static int ucx_net_open(const struct transport_world *world, struct transport_ne
         return -ENOMEM;
     }
     n->world = world;
+    n->lost = calloc((size_t)world->npes, sizeof n->lost[0]);
+    if (n->lost == NULL) {
+        free(n);
+        snprintf(why, TRANSPORT_TEXT_MAX, "no memory for the UCX transport");
+        return -ENOMEM;
+    }
     pthread_mutex_init(&n->lock, NULL);
     (void)capability_read(world->avoid, avoid, &len);
     n->disable_contexts = avoid[CAPABILITY_CONTEXTS];
@@ -111,6 +118,7 @@ const struct transport transport_ucx = {
     .fence = ucx_fence,
     .quiet = ucx_quiet,
     .pending = ucx_pending,
+    .lost = ucx_lost,
     .progress = ucx_progress,
     .fd = ucx_fd,
     .arm = ucx_arm,

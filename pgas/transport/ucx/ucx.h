@@ -25,6 +25,8 @@
  *   contains the record's generation.  Stale replies are ignored, other invalid messages
  *   rejected.
  * - A record that UCX may still complete is never free.
+ * - Once ctx->losses equals net->losses, every peer of a lost PE has error -EHOSTDOWN and
+ *   no operation in flight, except gets until its endpoint is closed.
  *
  * Memory, with UCX 1.13 over tcp.  Per context: a pointer for each PE of the job, 340 KiB
  * once it is used, 2 file descriptors and 2 for each device.  Per context and connected
@@ -113,6 +115,8 @@ struct transport_net {
     unsigned char address[TRANSPORT_ADDRESS_MAX];
     size_t address_len, worker_address_len;
     bool disable_contexts;
+    uint32_t *lost;  /* by PE: ucx_lost was called (atomic) */
+    uint32_t losses; /* calls of ucx_lost; incremented (release) after lost[] is set */
     char text[TRANSPORT_TEXT_MAX]; /* for oshmem_info */
 };
 
@@ -146,6 +150,8 @@ struct ucx_peer {
     int error;     /* not 0: it can no longer be reached; a negative errno value */
     bool reported; /* world->failed was called */
     bool flushing;
+    bool lost;    /* ucx_peer_lose was called */
+    bool closing; /* UCX has not completed the close of ep */
     ucp_ep_h ep;
     struct {
         uint64_t base; /* in the PE's address space */
@@ -184,6 +190,7 @@ struct transport_ctx {
     struct ucx_peer *busy;   /* circular list */
     uint64_t pending;        /* operations not known to be done */
     bool failed_peers;       /* an endpoint has failed and is not closed yet */
+    uint32_t losses;         /* of the net, when ucx_ctx_purge was last called */
     struct ucx_op *free_ops;
     struct ucx_block **blocks; /* the ops are allocated in blocks; nblocks of them */
     unsigned nblocks;
@@ -246,6 +253,9 @@ bool ucx_peer_flushed(struct ucx_peer *peer);
 bool ucx_peer_puts_flushed(struct ucx_peer *peer);
 /* Close the endpoint by force. */
 void ucx_peer_close(struct ucx_peer *peer);
+void ucx_lost(struct transport_net *net, int pe, bool node);
+/* The PE is lost: end its operations, and its gets once UCX has closed the endpoint. */
+void ucx_peer_lose(struct ucx_peer *peer);
 
 /* ---- ucx_op.c ---------------------------------------------------------------------- */
 
@@ -261,8 +271,8 @@ int ucx_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to
                    struct transport_completion *done);
 /* Handle the reply to a put with signal. False: it is malformed. */
 bool ucx_op_handle_reply(struct transport_ctx *ctx, const struct ucx_reply_header *reply);
-/* Complete all operations to a failed and closed peer with its error. */
-void ucx_ops_abandon(struct ucx_peer *peer);
+/* Complete all operations to a failed peer with its error; not `gets`: except gets. */
+void ucx_ops_abandon(struct ucx_peer *peer, bool gets);
 /* Free the records of all operations. */
 void ucx_ops_free(struct transport_ctx *ctx);
 

@@ -151,9 +151,21 @@ static bool ucx_peer_close_failed(struct ucx_peer *peer)
 {
     if (peer->error != 0) {
         ucx_peer_close(peer);
-        ucx_ops_abandon(peer);
+        ucx_ops_abandon(peer, true);
     }
     return true;
+}
+
+/* Handle PEs that have been lost since the last call. */
+static int ucx_ctx_purge(struct transport_ctx *ctx)
+{
+    const struct transport_net *net = ctx->net;
+
+    ctx->losses = load_acquire_u32(&net->losses);
+    for (int pe = 0; pe < net->world->npes; pe++)
+        if (load_relaxed_u32(&net->lost[pe]) != 0 && ctx->peers[pe] != NULL)
+            ucx_peer_lose(ctx->peers[pe]);
+    return 1;
 }
 
 int ucx_progress(struct transport_ctx *ctx)
@@ -166,6 +178,8 @@ int ucx_progress(struct transport_ctx *ctx)
         ucx_ctx_visit_busy(ctx, ucx_peer_close_failed);
         n++;
     }
+    if (unlikely(load_relaxed_u32(&ctx->net->losses) != ctx->losses))
+        n += (unsigned)ucx_ctx_purge(ctx);
     return (int)n;
 }
 

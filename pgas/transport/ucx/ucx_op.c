@@ -124,19 +124,19 @@ static void ucx_op_request_done(void *request, ucs_status_t status, void *arg)
         ucx_peer_fail(peer, status);
     if (!op->abandoned) {
         ucx_peer_count(peer, op->kind, -1);
-        ucx_op_complete(op, status == UCS_OK ? 0 : ucx_errno(status));
+        ucx_op_complete(op, status == UCS_OK ? 0 : peer->error);
     }
     ucx_op_free(op);
 }
 
 /* UCX 1.13 never completes fetching amos to a dead PE, so complete them here. Their
  * records stay allocated until UCX completes them. */
-void ucx_ops_abandon(struct ucx_peer *peer)
+void ucx_ops_abandon(struct ucx_peer *peer, bool gets)
 {
     for (unsigned b = 0; b < peer->ctx->nblocks; b++)
         for (int i = 0; i < BLOCK_OPS; i++) {
             struct ucx_op *op = &peer->ctx->blocks[b]->op[i];
-            if (op->peer != peer || op->abandoned)
+            if (op->peer != peer || op->abandoned || (op->kind == UCX_GET && !gets))
                 continue;
             op->abandoned = true;
             ucx_peer_count(peer, op->kind, -1);
@@ -315,11 +315,11 @@ static void ucx_op_signal_event(struct ucx_op *op, int error)
 static void ucx_op_signal_sent(void *request, ucs_status_t status, void *arg)
 {
     struct ucx_op *op = arg;
-    int error = status == UCS_OK ? 0 : ucx_errno(status);
 
     ucx_lib.request_free(request);
-    if (error != 0)
+    if (status != UCS_OK)
         ucx_peer_fail(op->peer, status);
+    int error = status == UCS_OK ? 0 : op->peer->error;
     if (error != 0 && !op->abandoned) {
         op->abandoned = true;
         ucx_peer_count(op->peer, op->kind, -1);

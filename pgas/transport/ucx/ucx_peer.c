@@ -130,6 +130,14 @@ static void ucx_peer_report(struct ucx_peer *peer, const char *reason)
     world->failed(world, peer->pe, text);
 }
 
+/* Its puts are done, because it has failed. */
+static void ucx_peer_drop_puts(struct ucx_peer *peer)
+{
+    peer->ctx->pending -= peer->unflushed;
+    peer->unflushed = 0;
+    ucx_peer_end_flush(peer);
+}
+
 void ucx_peer_fail(struct ucx_peer *peer, ucs_status_t status)
 {
     bool busy = ucx_peer_is_busy(peer);
@@ -137,9 +145,7 @@ void ucx_peer_fail(struct ucx_peer *peer, ucs_status_t status)
     if (peer->error == 0) {
         peer->error = ucx_errno(status);
         peer->ctx->failed_peers = true;
-        peer->ctx->pending -= peer->unflushed;
-        peer->unflushed = 0;
-        ucx_peer_end_flush(peer);
+        ucx_peer_drop_puts(peer);
     }
     /* A peer without operations in flight may exit at any time. */
     if (busy)
@@ -161,11 +167,25 @@ int ucx_peer_refused(struct ucx_peer *peer, ucs_status_t status)
     return peer->error;
 }
 
+/* UCX has cancelled the operations on the endpoint and refers to no buffer of them. */
+static void ucx_peer_closed(void *request, ucs_status_t status, void *arg)
+{
+    struct ucx_peer *peer = arg;
+
+    (void)status;
+    ucx_lib.request_free(request);
+    peer->closing = false;
+    ucx_ops_abandon(peer, true);
+}
+
 void ucx_peer_close(struct ucx_peer *peer)
 {
     const ucp_request_param_t param = {
-        .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
+        .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK |
+                        UCP_OP_ATTR_FIELD_USER_DATA,
         .flags = UCP_EP_CLOSE_FLAG_FORCE,
+        .cb.send = ucx_peer_closed,
+        .user_data = peer,
     };
     ucs_status_ptr_t request;
 
@@ -175,9 +195,27 @@ void ucx_peer_close(struct ucx_peer *peer)
         if (peer->segment[i].key != NULL)
             ucx_lib.rkey_destroy(peer->segment[i].key);
     request = ucx_lib.ep_close_nbx(peer->ep, &param);
-    if (UCS_PTR_IS_PTR(request))
-        ucx_lib.request_free(request);
+    peer->closing = UCS_PTR_IS_PTR(request);
     peer->ep = NULL;
+}
+
+void ucx_lost(struct transport_net *net, int pe, bool node)
+{
+    (void)node;
+    store_relaxed_u32(&net->lost[pe], 1);
+    fetch_add_acq_rel_u32(&net->losses, 1);
+}
+
+void ucx_peer_lose(struct ucx_peer *peer)
+{
+    if (peer->lost)
+        return;
+    peer->lost = peer->reported = true;
+    if (peer->error == 0)
+        ucx_peer_drop_puts(peer);
+    peer->error = -EHOSTDOWN;
+    ucx_peer_close(peer);
+    ucx_ops_abandon(peer, !peer->closing);
 }
 
 /* ---- connecting -------------------------------------------------------------------- */
@@ -240,7 +278,11 @@ static struct ucx_peer *ucx_peer_new(struct transport_ctx *ctx, int pe)
     peer->ctx = ctx;
     peer->pe = pe;
     ctx->peers[pe] = peer;
-    ucx_peer_connect(peer);
+    peer->lost = peer->reported = load_relaxed_u32(&ctx->net->lost[pe]) != 0;
+    if (peer->lost)
+        peer->error = -EHOSTDOWN;
+    else
+        ucx_peer_connect(peer);
     return peer;
 }
 

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lost.c - lost(): operations to a PE that is known to be dead complete, and nothing
+ * writes to their destinations afterwards.  PE 1 stops, so that operations to it stay
+ * outstanding; then it is killed, or continues after the others have given it up.
+ * Uses: suite.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pgas/threads/atomic.h"
+#include "tests/transport/sim_pe.h"
+#include "tests/transport/suite.h"
+
+enum {
+    LOST = 1, /* the PE that is lost */
+    COUNT_WORD = 0,
+    PID_WORD = 0, /* in shared memory */
+    LONG = 3 << 20,
+    SHORT = 100,
+    CHANS = 2,
+    OPS = 20, /* hook holds 64 in all */
+    OLD = 77,
+    SETTLE_MS = 50,
+    LATE_MS = 300,  /* for effects of operations that have completed */
+    LIMIT_MS = 500, /* for quiet after lost() */
+};
+static const uint64_t ns_per_ms = 1000000;
+
+/* The operations of one context on the lost PE, and their buffers. */
+struct load {
+    struct chan chan;
+    struct transport_completion long_get, short_get, long_put, amo, signal;
+    unsigned char got[LONG + SHORT];
+    uint64_t old[OPS], one;
+};
+
+static struct load loads[CHANS];
+
+static void lost_connect(struct pe *pe, struct chan *chan)
+{
+    uint64_t got;
+
+    for (int to = 0; to < pe->npes; to++)
+        get(chan, &got, word_symaddr(to, COUNT_WORD), sizeof got);
+}
+
+/* PE 0 connects first, so that it opens the connections. */
+static void lost_connect_all(struct pe *pe)
+{
+    loads[0].chan = pe->ctx0;
+    for (int turn = 0; turn < 2; turn++) {
+        if (turn == (pe->me != 0)) {
+            CHECK(pe, chan_open(pe, &loads[1].chan, true), "no context");
+            for (int i = 0; i < CHANS; i++)
+                lost_connect(pe, &loads[i].chan);
+        }
+        barrier(pe);
+    }
+}
+
+/* PE 1: stop; if it is continued, serve other PEs until it is killed. */
+static void lost_stop_here(struct pe *pe)
+{
+    store(&pe->mine->word[PID_WORD], (uint64_t)getpid());
+    raise(SIGSTOP);
+    for (;;)
+        pause();
+}
+
+static pid_t lost_pid(struct pe *pe)
+{
+    const uint64_t *word = &pe->shared->pe[LOST].word[PID_WORD];
+
+    WAIT_MEMORY(&pe->ctx0, "PE 1 to stop", load(word) != 0);
+    nap(pe, SETTLE_MS);
+    pe->expect_failed = true;
+    pe->members = pe->npes - 1;
+    return (pid_t)load(word);
+}
+
+/* Completions of refused posts do not count. */
+static void load_posted(int status, struct transport_completion *done)
+{
+    if (status != 0 && done != NULL)
+        done->pending = 0;
+}
+
+/* Post operations of all kinds to the stopped PE, as far as they are accepted at once. */
+static void load_post(struct pe *pe, struct load *l)
+{
+    const struct transport *t = pe->t;
+    struct transport_ctx *ctx = l->chan.ctx;
+    struct transport_symaddr heap = slot_symaddr(pe, LOST, SEGMENT_HEAP, pe->me, 0),
+                             data = slot_symaddr(pe, LOST, SEGMENT_DATA, pe->me, 0),
+                             word = word_symaddr(LOST, COUNT_WORD);
+    struct transport_signal signal = {
+        .at = word, .op = TRANSPORT_AMO_ADD, .size = 8, .operand = 1};
+    struct transport_amo add = {.op = TRANSPORT_AMO_ADD, .size = 8, .operand = 1};
+    struct transport_completion *done;
+
+    l->long_get = l->short_get = l->long_put = l->amo = l->signal = NOT_DONE;
+    memset(l->got, 0, sizeof l->got);
+    load_posted(t->get(ctx, l->got, &heap, LONG, &l->long_get), &l->long_get);
+    load_posted(t->get(ctx, l->got + LONG, &data, SHORT, &l->short_get), &l->short_get);
+    for (int i = 0; i < OPS; i++) {
+        l->old[i] = OLD;
+        add.result = &l->old[i];
+        done = i == 0 ? &l->amo : NULL;
+        load_posted(t->amo(ctx, &word, &add, done), done);
+    }
+    for (int i = 0; i < OPS; i++) {
+        (void)t->put(ctx, &data, &l->one, sizeof l->one, NULL);
+        signal.unacked = i % 2 != 0;
+        done = i == 0 ? &l->signal : NULL;
+        load_posted(t->put_signal(ctx, &data, pattern(1), SHORT, &signal, done), done);
+    }
+    load_posted(t->put(ctx, &heap, pattern(2), LONG, &l->long_put), &l->long_put);
+}
+
+static void load_post_all(struct pe *pe)
+{
+    service_pause(pe, true);
+    for (int i = 0; i < CHANS; i++)
+        load_post(pe, &loads[i]);
+    service_pause(pe, false);
+    CHECK(pe,
+          pe->options->memory ||
+              (pending(&loads[0].chan, NULL) > 0 && pending(&loads[1].chan, NULL) > 0),
+          "no operation to a stopped PE is outstanding");
+}
+
+static void *lose(void *arg)
+{
+    struct pe *pe = arg;
+
+    pe->t->lost(pe->net, LOST, false);
+    return NULL;
+}
+
+/* Another thread loses the PE. */
+static void lose_in_thread(struct pe *pe)
+{
+    pthread_t thread;
+
+    CHECK(pe, pthread_create(&thread, NULL, lose, pe) == 0, "pthread_create failed");
+    pthread_join(thread, NULL);
+}
+
+/* Outstanding posts complete, quiet returns soon, later posts are refused. */
+static void load_check_ended(struct pe *pe, struct load *l)
+{
+    const uint64_t start = now_ns();
+    struct transport_completion *done[] = {&l->long_get, &l->short_get, &l->long_put,
+                                           &l->amo, &l->signal};
+
+    CHECK(pe, try_fence(&l->chan) == 0, "a fence failed");
+    CHECK(pe, try_quiet(&l->chan) == 0, "quiet failed");
+    CHECK(pe, now_ns() - start < LIMIT_MS * ns_per_ms, "quiet took %llu ms",
+          (unsigned long long)((now_ns() - start) / ns_per_ms));
+    CHECK(pe, pending(&l->chan, NULL) == 0, "operations are pending after quiet");
+    for (size_t i = 0; i < sizeof done / sizeof done[0]; i++)
+        CHECK(pe, load_acquire_u32(&done[i]->pending) == 0,
+              "operation %zu to a lost PE is pending after quiet", i);
+}
+
+/* Every operation is refused on each context, with its completion unchanged. */
+static void check_refused(struct pe *pe, struct chan *chan)
+{
+    const struct transport_symaddr at = slot_symaddr(pe, LOST, SEGMENT_HEAP, pe->me, 0),
+                                   word = word_symaddr(LOST, COUNT_WORD);
+    const struct transport_signal signal = {
+        .at = word, .op = TRANSPORT_AMO_SET, .size = 8};
+    struct transport_amo amo = {.op = TRANSPORT_AMO_ADD, .size = 8};
+    struct transport_completion done = NOT_DONE;
+    uint64_t got = OLD;
+    int error[5];
+
+    try_quiet(chan);
+    error[0] = try_put(chan, at, pattern(0), SHORT, &done);
+    error[1] = try_get(chan, &got, at, sizeof got, &done);
+    error[2] = try_amo(chan, word, &amo, &done);
+    amo.result = &got;
+    error[3] = try_amo(chan, word, &amo, &done);
+    error[4] = try_put_signal(chan, at, pattern(0), SHORT, &signal, &done);
+    for (int i = 0; i < 5; i++)
+        CHECK(pe, error[i] == -EHOSTDOWN, "operation %d to a lost PE returned %d", i,
+              error[i]);
+    CHECK(pe, done.pending == 1 && done.error == 0 && got == OLD,
+          "a refused post had an effect");
+    CHECK(pe, try_fence(chan) == 0 && try_quiet(chan) == 0 && pending(chan, NULL) == 0,
+          "quiet failed");
+}
+
+static void check_survivors(struct pe *pe, struct chan *chan)
+{
+    unsigned char got[SHORT];
+    int to = (pe->me + 1) % pe->npes;
+
+    to = (to + (to == LOST)) % pe->npes;
+    const struct transport_symaddr at = slot_symaddr(pe, to, SEGMENT_DATA, pe->me, SHORT);
+    put(chan, at, pattern(3), sizeof got);
+    quiet(chan);
+    get(chan, got, at, sizeof got);
+    check_bytes(pe, got, pattern(3), sizeof got, "put and got between survivors");
+}
+
+/* After lost(): everything ends; contexts opened before and after work. */
+static void check_lost(struct pe *pe)
+{
+    struct chan later;
+
+    for (int i = 0; i < CHANS; i++)
+        load_check_ended(pe, &loads[i]);
+    const int failures = pe->mine->failures;
+    lose(pe); /* again */
+    CHECK(pe, chan_open(pe, &later, true), "no context");
+    for (int i = 0; i < CHANS; i++)
+        check_refused(pe, &loads[i].chan);
+    pe->t->progress(later.ctx);
+    check_refused(pe, &later);
+    check_survivors(pe, &loads[0].chan);
+    check_survivors(pe, &loads[1].chan);
+    check_survivors(pe, &later);
+    chan_close(&later);
+    CHECK(pe, pe->mine->failures == failures, "world->failed was called after lost(): %s",
+          pe->mine->message);
+}
+
+/* The PE is killed while operations to it are outstanding. */
+static void lost_killed(struct pe *pe)
+{
+    lost_connect_all(pe);
+    if (pe->me == LOST)
+        lost_stop_here(pe);
+    const pid_t pid = lost_pid(pe);
+    load_post_all(pe);
+    barrier(pe);
+    if (pe->me == 0)
+        kill(pid, SIGKILL);
+    lose_in_thread(pe);
+    check_lost(pe);
+    nap(pe, LATE_MS);
+    check_lost(pe);
+    chan_close(&loads[1].chan);
+}
+
+/* The buffers of the gets and amos belong to the caller, who fills them. */
+static void load_reuse(struct load *l)
+{
+    memcpy(l->got, pattern(9), sizeof l->got);
+    for (int i = 0; i < OPS; i++)
+        l->old[i] = OLD;
+}
+
+static void load_check_unchanged(struct pe *pe, const struct load *l)
+{
+    check_bytes(pe, l->got, pattern(9), sizeof l->got, "a get of a lost PE");
+    for (int i = 0; i < OPS; i++)
+        CHECK(pe, l->old[i] == OLD, "the amo of a lost PE has stored its result");
+}
+
+/* The PE continues after it was given up: it performs operations, sends replies, and
+ * these have no effect. */
+static void lost_continues(struct pe *pe)
+{
+    lost_connect_all(pe);
+    if (pe->me == LOST)
+        lost_stop_here(pe);
+    const pid_t pid = lost_pid(pe);
+    if (pe->me == 0)
+        load_post_all(pe);
+    lose_in_thread(pe);
+    if (pe->me == 0) {
+        check_lost(pe);
+        for (int i = 0; i < CHANS; i++)
+            load_reuse(&loads[i]);
+        kill(pid, SIGCONT);
+        for (uint64_t end = now_ns() + LATE_MS * ns_per_ms; now_ns() < end; nap(pe, 1))
+            for (int i = 0; i < CHANS; i++)
+                check_survivors(pe, &loads[i].chan);
+        for (int i = 0; i < CHANS; i++)
+            load_check_unchanged(pe, &loads[i]);
+        kill(pid, SIGKILL);
+    }
+    barrier(pe);
+    chan_close(&loads[1].chan);
+}
+
+/* The PE is lost before the first contact, and while a connection is being opened. */
+static void lost_early(struct pe *pe)
+{
+    struct transport_completion done = NOT_DONE;
+    uint64_t got = OLD;
+    const struct transport_symaddr word = word_symaddr(LOST, COUNT_WORD);
+
+    CHECK(pe, chan_open(pe, &loads[1].chan, true), "no context");
+    if (pe->me == LOST)
+        lost_stop_here(pe);
+    const pid_t pid = lost_pid(pe);
+    int status = -EAGAIN;
+    if (pe->me == 0)
+        for (int i = 0; i < 10 && status == -EAGAIN; i++) {
+            status = pe->t->get(loads[1].chan.ctx, &got, &word, sizeof got, &done);
+            pe->t->progress(loads[1].chan.ctx);
+        }
+    lose_in_thread(pe);
+    if (status == 0)
+        done_wait(&loads[1].chan, &done, "a get that waits for a connection");
+    check_refused(pe, &pe->ctx0);
+    check_refused(pe, &loads[1].chan);
+    check_survivors(pe, &pe->ctx0);
+    check_survivors(pe, &loads[1].chan);
+    CHECK(pe, got == OLD || pe->options->memory,
+          "a get of a lost PE has stored its result");
+    chan_close(&loads[1].chan);
+    barrier(pe);
+    if (pe->me == 0)
+        kill(pid, SIGKILL);
+}
+
+/* ---- hook and sim ------------------------------------------------------------------ */
+
+/* Operations that never complete are outstanding until lost(). */
+static void lost_check_silent(struct pe *pe, struct load *l)
+{
+    l->chan = pe->ctx0;
+    pe->expect_failed = true;
+    load_post(pe, l);
+    CHECK(pe, pending(&l->chan, NULL) > 0, "no operation is outstanding");
+    lose(pe);
+    load_check_ended(pe, l);
+    check_refused(pe, &l->chan);
+    CHECK(pe, pe->mine->failures == 0, "world->failed was called: %s", pe->mine->message);
+}
+
+static void lost_dropped(struct pe *pe)
+{
+    if (pe->me == 0)
+        lost_check_silent(pe, &loads[0]);
+    barrier(pe);
+    if (pe->me == 0)
+        check_survivors(pe, &pe->ctx0);
+}
+
+/* Held operations of the hook transport: they are not forwarded after lost(). */
+static void lost_held(struct pe *pe)
+{
+    const bool posts = pe->me == 0;
+
+    if (posts)
+        lost_check_silent(pe, &loads[0]);
+    barrier(pe);
+    nap(pe, LATE_MS);
+    CHECK(pe, pe->me != LOST || load(own_word(pe, COUNT_WORD)) == 0,
+          "a held operation was forwarded after lost()");
+}
+
+static void lost_sim(struct pe *pe)
+{
+    static struct load of[2];
+
+    lost_connect(pe, &pe->ctx0);
+    barrier(pe);
+    pe->members = pe->npes - 1;
+    if (pe->me == LOST) {
+        sim_pe_kill(LOST, true);
+        pe->dead = true;
+        return;
+    }
+    nap(pe, 1);
+    if (pe->me == 0 || pe->me == 2) {
+        lost_check_silent(pe, &of[pe->me / 2]);
+        nap(pe, 1);
+        check_survivors(pe, &pe->ctx0);
+    }
+    pe->expect_failed = true;
+}
+
+const struct test_case lost_cases[] = {
+    {.name = "lost.killed",
+     .run = lost_killed,
+     .flags = CASE_PROCESSES | CASE_ALONE | CASE_DIES},
+    {.name = "lost.continues",
+     .run = lost_continues,
+     .flags = CASE_PROCESSES | CASE_ALONE | CASE_DIES},
+    {.name = "lost.early",
+     .run = lost_early,
+     .flags = CASE_PROCESSES | CASE_ALONE | CASE_DIES},
+    {.name = "lost.dropped",
+     .run = lost_dropped,
+     .flags = CASE_HOOK,
+     .faults = "drop=1@1"},
+    {.name = "lost.held", .run = lost_held, .flags = CASE_HOOK, .faults = "delay=900ms"},
+    {.name = "lost.sim", .run = lost_sim, .flags = CASE_SIM | CASE_ALONE},
+    {.name = NULL},
+};
