@@ -132,15 +132,20 @@ libpgas_la_CPPFLAGS = $(AM_CPPFLAGS) -DPGAS_SYSCONFDIR='"$(sysconfdir)"' $(PMIX_
 libpgas_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-math-errno
 libpgas_la_LIBADD = $(op_libraries) libft.la
 
-# The failure protocols: pure step functions, which the launcher and the simulator
-# (tests/ft) link without the rest of the library.
+# The failure protocols, which are pure step functions, and the agent that runs them.  The
+# launcher links them, and so does the simulator (tests/ft), without the rest of the library.
 noinst_LTLIBRARIES += libft.la
 libft_la_SOURCES = \
 	pgas/ft/ft_agree.c pgas/ft/ft_agree.h pgas/ft/ft_bmg.c pgas/ft/ft_bmg.h \
 	pgas/ft/ft_proto.c pgas/ft/ft_proto.h pgas/ft/ft_proto_int.h \
 	pgas/ft/ft_proto_receive.c pgas/ft/ft_proto_send.c \
 	pgas/ft/ft_ring.c pgas/ft/ft_ring.h pgas/ft/ft_types.h \
-	pgas/ft/ft_wire.c pgas/ft/ft_wire.h
+	pgas/ft/ft_wire.c pgas/ft/ft_wire.h \
+	pgas/core/base/address.c pgas/core/base/address.h \
+	pgas/ft/ft_agent.c pgas/ft/ft_agent.h pgas/ft/ft_agent_int.h pgas/ft/ft_agent_pe.c \
+	pgas/ft/ft_mesh.c pgas/ft/ft_mesh.h pgas/ft/ft_mesh_auth.c pgas/ft/ft_mesh_int.h \
+	pgas/ft/ft_mesh_link.c pgas/ft/ft_mesh_listen.c
+libft_la_CPPFLAGS = $(AM_CPPFLAGS) $(NETTLE_CFLAGS)
 libft_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 
 # The reduction kernels: one source, and a library for each set of compiler flags.  No
@@ -182,7 +187,7 @@ libsim_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 
 lib_LTLIBRARIES += libshmem.la
 libshmem_la_SOURCES =
-libshmem_la_LIBADD = libpgas.la $(PMIX_LIBS) -lpthread
+libshmem_la_LIBADD = libpgas.la $(PMIX_LIBS) $(NETTLE_LIBS) -lpthread
 libshmem_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \
 	-Wl,--version-script=$(srcdir)/pgas/libshmem.map
 libshmem_la_DEPENDENCIES = libpgas.la $(srcdir)/pgas/libshmem.map

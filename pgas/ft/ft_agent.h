@@ -12,13 +12,22 @@
  *                          of each PE, the PE of each local rank, and the secret
  *               RUNNING    the heartbeat ring is active
  *               STOPPED    all live PEs of the node have left shmem_finalize, and the
- *                          other agents know it: silence of this node is no failure
+ *                          other agents know it: silence of this node is no failure.  The
+ *                          agent serves on, and runs again when it is ARMED for the next
+ *                          generation
+ *               FAILED     see below
+ *
+ * An agent that takes over from one whose process has failed finds ARMED, RUNNING or
+ * STOPPED: it reads everything from the map, and tells the other agents its addresses.
  *
  * The agent marks failed PEs with ft_map_fail, completes mailboxes with ft_map_complete,
- * and kills the PEs of its node (SIGKILL to the pids in the node segment) if it learns
- * that the others consider this node failed.
+ * and kills the PEs of its node (SIGKILL to the processes that had the pids in the node
+ * segment when it was armed) if it learns that the others consider this node failed; then
+ * it sets FAILED and calls self_failed, upon which the host ends.
  *
- * Threads: the functions here may be called by one thread of the host.
+ * Threads: the functions here may be called by one thread of the host.  The agent has
+ * two: one sleeps until a socket is ready or a timer expires, the other on map->event.
+ * The one that wakes does the work, under a lock, so that neither has to wake the other.
  * Uses: ft_proto, ft_map, ft_mesh, core/boot/node.h.  Used by: tools/oshrun/daemon,
  * coll/api.
  */
@@ -35,16 +44,18 @@ struct ft_agent_options {
     struct node *node;      /* the mapped node segment, which outlives the agent */
     const char *interfaces; /* interfaces or subnets of SHMEM_LAUNCH_IF; NULL: all */
     bool loopback;          /* all nodes are virtual nodes of this host */
-    unsigned period_ms, timeout_ms;
+    unsigned period_ms, timeout_ms; /* used if the leader PE stores none in the map */
     const char *domain; /* text that identifies the failure domain of this node */
+    void (*self_failed)(void *arg); /* called in a thread of the agent; NULL: none */
+    void *arg;
 };
 
-/* Starts the agent's thread with all signals blocked, and real-time priority or a
+/* Starts the agent's threads with all signals blocked, and real-time priority or a
  * negative nice value if the system permits it.  NULL: not possible; why[] has the
  * reason. */
 struct ft_agent *ft_agent_start(const struct ft_agent_options *o, char *why, size_t size);
 
-/* Ends the thread and closes the connections.  If the agent runs and PEs of the node
+/* Ends the threads and closes the connections.  If the agent runs and PEs of the node
  * live, the others will consider this node failed. */
 void ft_agent_stop(struct ft_agent *agent);
 

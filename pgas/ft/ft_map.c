@@ -15,10 +15,15 @@ static void ft_map_futex_wake(_Atomic uint32_t *word)
     syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+static uint64_t ft_map_round_up(uint64_t n)
+{
+    return (n + FT_LINE - 1) / FT_LINE * FT_LINE;
+}
+
 /* Appends a part of n bytes at a cache line; returns its offset. */
 static uint64_t ft_map_append(uint64_t *end, uint64_t n)
 {
-    uint64_t at = (*end + FT_LINE - 1) / FT_LINE * FT_LINE;
+    uint64_t at = ft_map_round_up(*end);
 
     *end = at + n;
     return at;
@@ -30,12 +35,17 @@ static uint64_t ft_map_layout(struct ft_map *map)
     uint64_t set = ft_map_set_words(map) * sizeof(uint64_t);
 
     map->failed_at = ft_map_append(&end, set);
+    map->node_words = (map->nnodes + 63) / 64;
+    map->failed_nodes_at = ft_map_append(&end, map->node_words * sizeof(uint64_t));
     map->node_of_at = ft_map_append(&end, map->npes * sizeof(uint32_t));
     map->rank_at = ft_map_append(&end, map->local * sizeof(uint32_t));
     map->word_at = ft_map_append(&end, map->local * sizeof(struct ft_word));
     map->endpoint_at = ft_map_append(&end, map->nnodes * sizeof(struct ft_endpoint));
     map->mailbox_at = ft_map_append(&end, slots * sizeof(struct ft_mailbox));
     map->sets_at = ft_map_append(&end, slots * 2 * set);
+    map->decided_bytes = ft_map_round_up(sizeof(struct ft_decided) + set +
+                                         map->node_words * sizeof(uint64_t));
+    map->decided_at = ft_map_append(&end, FT_DECIDED * map->decided_bytes);
     return end;
 }
 
@@ -68,6 +78,16 @@ void ft_map_notify_agent(struct ft_map *map)
 {
     atomic_fetch_add_explicit(&map->event, 1, memory_order_release);
     ft_map_futex_wake(&map->event);
+}
+
+void ft_map_set_agent(struct node *node, enum ft_agent_state state)
+{
+    struct ft_map *map = node_ft(node);
+
+    atomic_store_explicit(&map->agent, state, memory_order_release);
+    ft_map_futex_wake(&map->agent);
+    ft_map_wake_all(node);
+    ft_map_notify_agent(map);
 }
 
 static void ft_map_changed(struct node *node, struct ft_map *map)

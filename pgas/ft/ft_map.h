@@ -32,6 +32,7 @@ enum {
     FT_REVOKED = 256, /* last revoked teams, a ring */
     FT_SECRET = 32,   /* bytes of the key with which agents authenticate */
     FT_ADDRESSES = 4, /* addresses of an agent, of different interfaces */
+    FT_DECIDED = 16,  /* last decisions that the map keeps */
     FT_LINE = 64,     /* bytes of a cache line */
 };
 
@@ -72,6 +73,7 @@ enum ft_agent_state {
     FT_AGENT_ARMED,     /* `endpoint` of all nodes is set: the ring may start */
     FT_AGENT_RUNNING,
     FT_AGENT_STOPPED, /* all PEs have finalized */
+    FT_AGENT_FAILED,  /* the other agents consider this node failed: its PEs are killed */
 };
 
 /* Robust-futex word of a PE (ft_watch.h): the thread ID of its watch thread and
@@ -79,14 +81,36 @@ enum ft_agent_state {
  */
 struct ft_word {
     _Alignas(FT_LINE) _Atomic uint32_t futex;
+    /* The last generation of the PE in which it has left shmem_finalize: from then on its
+     * end is no failure. */
+    _Atomic uint32_t left;
+    /* CLOCK_MONOTONIC milliseconds, modulo 2^32, at which the PE last called or
+     * progressed the library; 0: SHMEM_FT_WATCHDOG does not watch it. */
+    _Atomic uint32_t alive_ms;
+};
+
+/*
+ * The result of an agreement, for an agent that takes over: it completes mailboxes that
+ * its predecessor has left behind, and knows the result if another node asks.  Only the
+ * agent writes it, before it completes the mailboxes: `valid` is 0 meanwhile.
+ */
+struct ft_decided {
+    _Alignas(FT_LINE) _Atomic uint32_t valid;
+    uint32_t seq;
+    uint64_t team, view;
+    uint32_t ands, maxs;
+    uint64_t word[FT_WORDS];
 };
 
 struct ft_map {
     uint32_t npes, nnodes, node; /* of the job; the number of this node */
     uint32_t local;              /* PEs of this node */
     /* Offsets from the map in bytes. */
-    uint64_t failed_at, node_of_at, rank_at, word_at, endpoint_at, mailbox_at, sets_at;
-    uint32_t period_ms, timeout_ms; /* of the ring */
+    uint64_t failed_at, failed_nodes_at, node_of_at, rank_at, word_at, endpoint_at,
+        mailbox_at, sets_at;
+    uint64_t decided_at, decided_bytes; /* bytes of one decision with its sets */
+    uint32_t node_words;                /* of a set of nodes */
+    uint32_t period_ms, timeout_ms;     /* of the ring; stored before FT_AGENT_ARMED */
 
     _Alignas(FT_LINE) _Atomic uint32_t epoch; /* a futex: number of changes */
     _Atomic uint32_t failures;                /* bits set in `failed` */
@@ -98,7 +122,10 @@ struct ft_map {
     /* A futex on which the agent sleeps beside its sockets: incremented for each request,
      * each failure, and each change of `agent`. */
     _Atomic uint32_t event;
-    _Atomic uint32_t done; /* PEs of the node that have left shmem_finalize */
+    _Atomic uint32_t generation;  /* of the PEs; stored before FT_AGENT_ARMED */
+    _Atomic uint32_t incarnation; /* agents that have run on this node */
+    uint32_t decisions;           /* stored so far; only the agent uses it */
+    uint32_t watchdog_ms;         /* SHMEM_FT_WATCHDOG; stored before FT_AGENT_ARMED */
     uint8_t secret[FT_SECRET];
     struct ft_endpoint own;
 };
@@ -136,6 +163,11 @@ static inline _Atomic uint64_t *ft_map_failed(const struct ft_map *map)
 {
     return ft_map_part(map, map->failed_at);
 }
+/* The failed nodes, for an agent that takes over; only the agent uses it. */
+static inline _Atomic uint64_t *ft_map_failed_nodes(const struct ft_map *map)
+{
+    return ft_map_part(map, map->failed_nodes_at);
+}
 /* Words of a set of PEs. */
 static inline uint32_t ft_map_set_words(const struct ft_map *map)
 {
@@ -160,6 +192,21 @@ static inline uint64_t *ft_map_agreed(const struct ft_map *map, uint32_t local, 
     return ft_map_members(map, local, slot) + ft_map_set_words(map);
 }
 
+static inline struct ft_decided *ft_map_decided(const struct ft_map *map, uint32_t i)
+{
+    return ft_map_part(map, map->decided_at + i * map->decided_bytes);
+}
+/* Of the decision: the failed PEs, and the nodes of the members. */
+static inline uint64_t *ft_map_decided_failed(struct ft_decided *decided)
+{
+    return (uint64_t *)(void *)(decided + 1);
+}
+static inline uint64_t *ft_map_decided_nodes(const struct ft_map *map,
+                                             struct ft_decided *decided)
+{
+    return ft_map_decided_failed(decided) + ft_map_set_words(map);
+}
+
 /* True if the PE is known to have failed. */
 static inline bool ft_map_has_failed(const struct ft_map *map, uint32_t pe)
 {
@@ -177,6 +224,8 @@ bool ft_map_fail(struct node *node, const uint32_t *pe, uint32_t n);
 void ft_map_revoke(struct node *node, uint64_t team);
 /* Increments `event` and wakes the agent. */
 void ft_map_notify_agent(struct ft_map *map);
+/* Stores map->agent, and wakes the agent and the sleepers of the node. */
+void ft_map_set_agent(struct node *node, enum ft_agent_state state);
 /* Completes a mailbox: stores FT_DONE and wakes its PE. */
 void ft_map_complete(struct node *node, uint32_t local, int slot);
 /* Wakes every sleeping thread of the PEs of the node. */

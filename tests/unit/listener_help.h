@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "tests/unit/net_help.h"
-#include "tools/oshrun/net/address.h"
+#include "pgas/core/base/address.h"
 #include "tools/oshrun/net/listener.h"
 
 enum { REPORTS = 8, FUZZ_ROUNDS = 4000, FUZZ_MS = 2000 };

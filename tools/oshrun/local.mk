@@ -4,7 +4,8 @@ bin_PROGRAMS += oshrun
 noinst_LIBRARIES += tools/oshrun/liboshrun.a
 oshrun_SOURCES = tools/oshrun/main.c
 oshrun_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS) $(EVENT_CFLAGS) $(HWLOC_CFLAGS)
-oshrun_LDADD  = tools/oshrun/liboshrun.a $(OSHRUN_LIBS)
+oshrun_LDADD  = tools/oshrun/liboshrun.a .libs/libft.a $(OSHRUN_LIBS)
+oshrun_DEPENDENCIES = tools/oshrun/liboshrun.a .libs/libft.a
 OSHRUN_LIBS   = $(PMIX_LIBS) $(EVENT_LIBS) $(HWLOC_LIBS) $(NETTLE_LIBS)
 
 tools_oshrun_liboshrun_a_CFLAGS = \

@@ -45,6 +45,6 @@ EXTRA_DIST += tests/launcher/cli/oshrun-misuse.sh tests/launcher/cli/oshrun-misu
 # Unauthenticated connections at the ports.
 check_PROGRAMS += tests/launcher/cli/oshrun-unauth
 tests_launcher_cli_oshrun_unauth_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-tests_launcher_cli_oshrun_unauth_LDADD  = tools/oshrun/liboshrun.a $(OSHRUN_LIBS)
+tests_launcher_cli_oshrun_unauth_LDADD  = tools/oshrun/liboshrun.a .libs/libft.a $(OSHRUN_LIBS)
 TESTS      += tests/launcher/cli/oshrun-port.sh
 EXTRA_DIST += tests/launcher/cli/oshrun-port.sh

@@ -21,7 +21,7 @@
 #ifndef OSHRUN_NET_AUTH_H
 #define OSHRUN_NET_AUTH_H
 
-#include "tools/oshrun/net/address.h"
+#include "pgas/core/base/address.h"
 #include "tools/oshrun/net/listener.h"
 
 #include <stdbool.h>

@@ -12,7 +12,7 @@
 
 #include "tools/oshrun/net/listener.h"
 
-#include "tools/oshrun/net/address.h"
+#include "pgas/core/base/address.h"
 #include "tools/oshrun/net/auth.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
 
 #include "tools/oshrun/net/link.h"
 
-#include "tools/oshrun/net/address.h"
+#include "pgas/core/base/address.h"
 #include "tools/oshrun/net/heartbeat.h"
 #include "tools/oshrun/util/error.h"
 #include "tools/oshrun/util/iobuf.h"

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Connections between the front end and the daemons.
 tools_oshrun_liboshrun_a_SOURCES += \
-	tools/oshrun/net/address.c \
-	tools/oshrun/net/address.h \
 	tools/oshrun/net/auth.c \
 	tools/oshrun/net/auth.h \
 	tools/oshrun/net/connector.c \

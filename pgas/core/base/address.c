@@ -2,7 +2,7 @@
 /* address.c - see address.h. */
 #include "config.h"
 
-#include "tools/oshrun/net/address.h"
+#include "pgas/core/base/address.h"
 #include "pgas/core/base/number.h"
 
 #include <arpa/inet.h>

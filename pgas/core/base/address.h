@@ -3,10 +3,10 @@
  * address.h - IPv4 and IPv6 socket addresses: parsing, formatting, interfaces of this
  * host.
  *
- * Uses nothing of ours.  Used by link.c, auth.c, listener.c, connector.c.
+ * A leaf.  Used by: ft, tools/oshrun/net.
  */
-#ifndef OSHRUN_NET_ADDRESS_H
-#define OSHRUN_NET_ADDRESS_H
+#ifndef PGAS_CORE_ADDRESS_H
+#define PGAS_CORE_ADDRESS_H
 
 #include <netinet/in.h>
 #include <stddef.h>

@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ft_agent.c - the agent of a node: threads, start, end, and the outputs of the protocol;
+ * see ft_agent.h.
+ *
+ * Generations.  Each shmem_init after a shmem_finalize starts the protocol anew, without
+ * the failures of the detector that has finished.  The nodes do so at different times;
+ * messages carry the generation: an older one is dropped, and a newer one starts the
+ * protocol here as well, since its sender has passed the fence of shmem_init.
+ * Uses: ft_agent_int.h, ft_proto, ft_ring_order, ft_mesh, ft_map.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "pgas/core/base/clock.h"
+#include "pgas/core/base/hash.h"
+#include "pgas/ft/ft_agent_int.h"
+#include "pgas/ft/ft_ring.h"
+
+#define NS_PER_MS   1000000u
+#define RR_PRIORITY 1
+#define NICE_VALUE  (-10)
+
+enum {
+    GRACE_MS = 3000,  /* in which the other nodes are armed */
+    AGREEMENTS = 256, /* that the protocol stores */
+    STOP_MS = 500,    /* in which the last messages are sent */
+    ATTEMPT_MIN_MS =
+        50, /* for an address to accept; half of the timeout of the ring .. */
+    ATTEMPT_MAX_MS = 1000 /* .. but within these limits */
+};
+
+/* ---- outputs of the protocol ---------------------------------------------------------
+ */
+
+static void ft_agent_on_send(void *host, uint32_t to, const void *frame, size_t len)
+{
+    struct ft_agent *agent = host;
+
+    if (agent->mesh != NULL)
+        ft_mesh_send(agent->mesh, to, agent->generation, frame, len);
+}
+
+static void ft_agent_on_node_pes(void *host, uint32_t node, uint64_t *pes)
+{
+    const struct ft_agent *agent = host;
+
+    for (uint32_t pe = 0; pe < agent->map->npes; pe++)
+        if (ft_map_node_of(agent->map)[pe] == node)
+            ft_set_add(pes, pe);
+}
+
+/* Stores the members of a set of n in agent->list; returns their number. */
+static uint32_t ft_agent_list(struct ft_agent *agent, const uint64_t *set, uint32_t n)
+{
+    uint32_t count = 0;
+
+    for (uint32_t w = 0; w < FT_SET_WORDS(n); w++)
+        for (uint64_t bits = set[w]; bits != 0; bits &= bits - 1)
+            agent->list[count++] = w * 64 + (uint32_t)__builtin_ctzll(bits);
+    return count;
+}
+
+static void ft_agent_on_failed(void *host, const struct ft_news *news)
+{
+    struct ft_agent *agent = host;
+    uint32_t n = ft_agent_list(agent, news->nodes, agent->map->nnodes);
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t node = agent->list[i];
+        atomic_fetch_or_explicit(&ft_map_failed_nodes(agent->map)[node / 64],
+                                 UINT64_C(1) << node % 64, memory_order_release);
+        if (agent->mesh != NULL)
+            ft_mesh_give_up(agent->mesh, node);
+    }
+    n = ft_agent_list(agent, news->pes, agent->map->npes);
+    ft_map_fail(agent->node, agent->list, n);
+    agent->recheck = true;
+}
+
+/* Repeats of a revocation do not use up the ring of revoked teams. */
+static void ft_agent_on_payload(void *host, uint32_t initiator, uint32_t kind,
+                                const void *data, size_t len)
+{
+    struct ft_agent *agent = host;
+    const struct ft_map *map = agent->map;
+    uint32_t n = atomic_load_explicit(&map->revocations, memory_order_relaxed);
+    uint64_t team;
+
+    (void)initiator;
+    if (kind != FT_PAYLOAD_REVOKE || len != sizeof team)
+        return;
+    memcpy(&team, data, sizeof team);
+    for (uint32_t i = 0; i < n && i < FT_REVOKED; i++)
+        if (atomic_load_explicit(&map->revoked[i], memory_order_relaxed) == team)
+            return;
+    ft_map_revoke(agent->node, team);
+}
+
+static void ft_agent_on_decision(void *host, const struct ft_decision *decision)
+{
+    ft_agent_decide(host, decision);
+}
+
+static void ft_agent_on_self_failed(void *host)
+{
+    struct ft_agent *agent = host;
+
+    agent->self_failed = true;
+}
+
+static const struct ft_callbacks ft_agent_calls = {
+    .send = ft_agent_on_send,
+    .node_pes = ft_agent_on_node_pes,
+    .failed = ft_agent_on_failed,
+    .payload = ft_agent_on_payload,
+    .decision = ft_agent_on_decision,
+    .self_failed = ft_agent_on_self_failed,
+};
+
+/* ---- start of the protocol ------------------------------------------------------------
+ */
+
+static bool ft_agent_make_order(struct ft_agent *agent)
+{
+    uint32_t n = agent->map->nnodes;
+    uint32_t *domain = calloc(n, sizeof *domain);
+
+    free(agent->order);
+    agent->order = calloc(n, sizeof *agent->order);
+    for (uint32_t i = 0; domain != NULL && i < n; i++)
+        domain[i] = ft_map_endpoint(agent->map)[i].domain;
+    bool good = domain != NULL && agent->order != NULL &&
+                ft_ring_order(domain, n, agent->order) == 0;
+    free(domain);
+    return good;
+}
+
+static uint32_t ft_agent_period_ms(const struct ft_agent *agent)
+{
+    return agent->map->period_ms > 0 ? agent->map->period_ms : agent->options.period_ms;
+}
+
+static uint32_t ft_agent_timeout_ms(const struct ft_agent *agent)
+{
+    return agent->map->timeout_ms > 0 ? agent->map->timeout_ms
+                                      : agent->options.timeout_ms;
+}
+
+static void ft_agent_copy_set(uint64_t *to, const _Atomic uint64_t *from, uint32_t n)
+{
+    for (uint32_t w = 0; w < FT_SET_WORDS(n); w++)
+        to[w] = atomic_load_explicit(&from[w], memory_order_acquire);
+}
+
+/* Copies the failures in the map to agent->set and agent->pes.  A predecessor may have
+ * ended after it had stored a node and before it had stored the PEs of the node. */
+static void ft_agent_load_failures(struct ft_agent *agent)
+{
+    const struct ft_map *map = agent->map;
+    uint32_t n = 0;
+
+    ft_agent_copy_set(agent->set, ft_map_failed_nodes(map), map->nnodes);
+    for (uint32_t pe = 0; pe < map->npes; pe++)
+        if (ft_set_has(agent->set, ft_map_node_of(map)[pe]))
+            agent->list[n++] = pe;
+    ft_map_fail(agent->node, agent->list, n);
+    ft_agent_copy_set(agent->pes, ft_map_failed(map), map->npes);
+}
+
+/* Starts the protocol for a generation.  A predecessor, or a former generation, has left
+ * failures in the map. */
+static bool ft_agent_start_proto(struct ft_agent *agent, uint32_t generation,
+                                 uint32_t incarnation)
+{
+    struct ft_map *map = agent->map;
+    struct ft_config c = {.me = map->node,
+                          .nnodes = map->nnodes,
+                          .npes = map->npes,
+                          .incarnation = incarnation,
+                          .order = agent->order,
+                          .delta = (uint64_t)ft_agent_period_ms(agent) * NS_PER_MS,
+                          .eta = (uint64_t)ft_agent_timeout_ms(agent) * NS_PER_MS,
+                          .grace = incarnation == 0 ? (uint64_t)GRACE_MS * NS_PER_MS : 0,
+                          .agreements = AGREEMENTS,
+                          .failed_pes = agent->pes,
+                          .failed_nodes = agent->set,
+                          .calls = &ft_agent_calls,
+                          .host = agent};
+
+    ft_agent_free_open(agent, true);
+    ft_proto_free(agent->proto);
+    agent->generation = generation;
+    ft_agent_load_failures(agent);
+    agent->proto = ft_proto_init(&c, clock_ns());
+    if (agent->proto == NULL)
+        return false;
+    if (incarnation > 0)
+        ft_agent_restore(agent);
+    return true;
+}
+
+static void ft_agent_on_message(void *arg, uint32_t node, uint32_t tag, const void *bytes,
+                                size_t n)
+{
+    struct ft_agent *agent = arg;
+
+    if ((int32_t)(tag - agent->generation) > 0)
+        ft_agent_start_proto(agent, tag, 0);
+    if (tag == agent->generation && agent->proto != NULL)
+        ft_proto_receive(agent->proto, clock_ns(), node, bytes, n);
+}
+
+static void ft_agent_on_closed(void *arg, uint32_t node)
+{
+    struct ft_agent *agent = arg;
+
+    if (agent->proto != NULL)
+        ft_proto_closed(agent->proto, clock_ns(), node);
+}
+
+static bool ft_agent_join_mesh(struct ft_agent *agent)
+{
+    struct ft_map *map = agent->map;
+    uint32_t attempt_ms = ft_agent_timeout_ms(agent) / 2;
+    struct ft_mesh_job job = {.node = map->node,
+                              .nnodes = map->nnodes,
+                              .incarnation = agent->incarnation,
+                              .secret = map->secret,
+                              .endpoint = ft_map_endpoint(map),
+                              .message = ft_agent_on_message,
+                              .closed = ft_agent_on_closed,
+                              .arg = agent};
+
+    if (attempt_ms < ATTEMPT_MIN_MS)
+        attempt_ms = ATTEMPT_MIN_MS;
+    job.attempt_ms = attempt_ms < ATTEMPT_MAX_MS ? attempt_ms : ATTEMPT_MAX_MS;
+    ft_map_endpoint(map)[map->node] = map->own;
+    return ft_mesh_join(agent->mesh, &job);
+}
+
+/* The other nodes do not know the addresses of a successor. */
+static void ft_agent_announce(struct ft_agent *agent)
+{
+    for (uint32_t i = 0; i < agent->map->nnodes; i++)
+        if (i != agent->map->node && !ft_proto_node_failed(agent->proto, i))
+            ft_mesh_connect(agent->mesh, i);
+}
+
+/* Everything is in the map.  False: no memory. */
+static bool ft_agent_arm(struct ft_agent *agent)
+{
+    struct ft_map *map = agent->map;
+    bool first = agent->order == NULL;
+    uint32_t incarnation = first ? agent->incarnation : 0;
+
+    ft_agent_watch_pes(agent);
+    if (first && (!ft_agent_make_order(agent) ||
+                  (agent->mesh != NULL && !ft_agent_join_mesh(agent))))
+        return false;
+    if (!ft_agent_start_proto(agent, map->generation, incarnation))
+        return false;
+    if (incarnation > 0 && agent->mesh != NULL)
+        ft_agent_announce(agent);
+    return true;
+}
+
+/* ---- the step
+ * -------------------------------------------------------------------------- */
+
+static void ft_agent_check_armed(struct ft_agent *agent)
+{
+    uint32_t state = atomic_load_explicit(&agent->map->agent, memory_order_acquire);
+
+    if (agent->proto == NULL ? state < FT_AGENT_ARMED : state != FT_AGENT_ARMED)
+        return;
+    if (agent->map->generation == agent->generation || ft_agent_arm(agent)) {
+        if (state == FT_AGENT_ARMED)
+            ft_map_set_agent(agent->node, FT_AGENT_RUNNING);
+    } else if (state == FT_AGENT_ARMED) {
+        ft_map_set_agent(agent->node, FT_AGENT_NONE); /* the leader PE reports it */
+    }
+}
+
+/* The PEs that have left are no longer watched, on any node. */
+static void ft_agent_check_left(struct ft_agent *agent, uint64_t now)
+{
+    if (atomic_load_explicit(&agent->map->agent, memory_order_relaxed) !=
+            FT_AGENT_RUNNING ||
+        !ft_agent_pes_left(agent))
+        return;
+    if (!ft_proto_is_finished(agent->proto))
+        ft_proto_finish(agent->proto, now);
+    if (agent->mesh == NULL || ft_mesh_idle(agent->mesh))
+        ft_map_set_agent(agent->node, FT_AGENT_STOPPED);
+}
+
+static void ft_agent_fail(struct ft_agent *agent)
+{
+    agent->told_host = true;
+    ft_map_set_agent(agent->node, FT_AGENT_FAILED);
+    ft_agent_kill_pes(agent);
+    if (agent->options.self_failed != NULL)
+        agent->options.self_failed(agent->options.arg);
+}
+
+/* Received messages are processed before the clock is: see ft_proto.h. */
+static void ft_agent_step(struct ft_agent *agent)
+{
+    uint64_t due = FT_NEVER, now;
+
+    ft_agent_check_armed(agent);
+    if (agent->proto != NULL && !agent->self_failed) {
+        if (agent->mesh != NULL)
+            ft_mesh_step(agent->mesh, clock_ns());
+        now = clock_ns();
+        ft_agent_report_failures(agent, now);
+        ft_agent_serve_mailboxes(agent, now);
+        ft_agent_check_left(agent, now);
+        due = ft_agent_check_alive(agent, now);
+        uint64_t wake = ft_proto_tick(agent->proto, clock_ns());
+        due = wake < due ? wake : due;
+        if (agent->mesh != NULL && ft_mesh_due(agent->mesh) < due)
+            due = ft_mesh_due(agent->mesh);
+    }
+    if (agent->self_failed && !agent->told_host)
+        ft_agent_fail(agent);
+    agent->due_ns = due;
+}
+
+/* ---- threads
+ * --------------------------------------------------------------------------- */
+
+static void ft_agent_raise_priority(void)
+{
+    struct sched_param p = {.sched_priority = RR_PRIORITY};
+
+    if (pthread_setschedparam(pthread_self(), SCHED_RR, &p) != 0)
+        setpriority(PRIO_PROCESS, (id_t)gettid(), NICE_VALUE);
+}
+
+static bool ft_agent_stopping(struct ft_agent *agent)
+{
+    return atomic_load_explicit(&agent->stop, memory_order_acquire);
+}
+
+static void ft_agent_poke(struct ft_agent *agent)
+{
+    uint64_t one = 1;
+    ssize_t n = write(agent->poke, &one, sizeof one);
+    (void)n; /* cannot fail: the counter is small */
+}
+
+/* Sleeps until a socket is ready, the time has come, or ft_agent_poke. */
+static void ft_agent_sleep(struct ft_agent *agent, uint64_t due)
+{
+    struct pollfd fd[] = {
+        {.fd = agent->poke, .events = POLLIN},
+        {.fd = agent->mesh != NULL ? ft_mesh_fd(agent->mesh) : -1, .events = POLLIN}};
+    uint64_t now = clock_ns(), ns = due > now ? due - now : 0, count;
+    struct timespec limit = {.tv_sec = (time_t)(ns / NS_PER_S),
+                             .tv_nsec = (long)(ns % NS_PER_S)};
+
+    if (ppoll(fd, 2, due == FT_NEVER ? NULL : &limit, NULL) > 0 && fd[0].revents != 0)
+        (void)!read(agent->poke, &count, sizeof count);
+}
+
+static void *ft_agent_poll(void *arg)
+{
+    struct ft_agent *agent = arg;
+
+    ft_agent_raise_priority();
+    while (!ft_agent_stopping(agent)) {
+        pthread_mutex_lock(&agent->lock);
+        ft_agent_step(agent);
+        uint64_t due = agent->due_ns;
+        pthread_mutex_unlock(&agent->lock);
+        ft_agent_sleep(agent, due);
+    }
+    return NULL;
+}
+
+/* An event between the load and the sleep ends the sleep at once. */
+static void *ft_agent_wait(void *arg)
+{
+    struct ft_agent *agent = arg;
+    _Atomic uint32_t *event = &agent->map->event;
+
+    ft_agent_raise_priority();
+    while (!ft_agent_stopping(agent)) {
+        uint32_t seen = atomic_load_explicit(event, memory_order_acquire);
+        pthread_mutex_lock(&agent->lock);
+        uint64_t before = agent->due_ns;
+        ft_agent_step(agent);
+        bool earlier = agent->due_ns < before;
+        pthread_mutex_unlock(&agent->lock);
+        if (earlier)
+            ft_agent_poke(agent);
+        if (!ft_agent_stopping(agent))
+            syscall(SYS_futex, event, FUTEX_WAIT, seen, NULL, NULL, 0);
+    }
+    return NULL;
+}
+
+static int ft_agent_start_threads(struct ft_agent *agent)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int err = pthread_create(&agent->poller, NULL, ft_agent_poll, agent);
+    if (err == 0) {
+        err = pthread_create(&agent->waiter, NULL, ft_agent_wait, agent);
+        if (err != 0) {
+            atomic_store(&agent->stop, true);
+            ft_agent_poke(agent);
+            pthread_join(agent->poller, NULL);
+        }
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return err;
+}
+
+/* ---- start and end
+ * --------------------------------------------------------------------- */
+
+static void ft_agent_free(struct ft_agent *agent)
+{
+    for (uint32_t i = 0; agent->pidfd != NULL && i < agent->map->local; i++)
+        if (agent->pidfd[i] >= 0)
+            close(agent->pidfd[i]);
+    ft_agent_free_open(agent, true);
+    ft_proto_free(agent->proto);
+    ft_mesh_close(agent->mesh);
+    if (agent->poke >= 0)
+        close(agent->poke);
+    free(agent->order);
+    free(agent->pidfd);
+    free(agent->list);
+    free(agent->set);
+    free(agent->pes);
+    pthread_mutex_destroy(&agent->lock);
+    free(agent);
+}
+
+static bool ft_agent_allocate(struct ft_agent *agent)
+{
+    const struct ft_map *map = agent->map;
+    uint32_t most = map->npes > map->nnodes ? map->npes : map->nnodes;
+
+    agent->pidfd = malloc(map->local * sizeof *agent->pidfd);
+    agent->list = malloc(most * sizeof *agent->list);
+    agent->set = malloc(map->node_words * sizeof *agent->set);
+    agent->pes = malloc(ft_map_set_words(map) * sizeof *agent->pes);
+    agent->poke = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    for (uint32_t i = 0; agent->pidfd != NULL && i < map->local; i++)
+        agent->pidfd[i] = -1;
+    return agent->pidfd != NULL && agent->list != NULL && agent->set != NULL &&
+           agent->pes != NULL && agent->poke >= 0;
+}
+
+static bool ft_agent_listen(struct ft_agent *agent, char *why, size_t size)
+{
+    const struct ft_agent_options *o = &agent->options;
+    struct ft_map *map = agent->map;
+    bool armed =
+        atomic_load_explicit(&map->agent, memory_order_acquire) >= FT_AGENT_ARMED;
+
+    if (!armed)
+        map->own.domain = (uint32_t)hash_add(HASH_START, o->domain, strlen(o->domain));
+    if (map->nnodes == 1)
+        return true;
+    agent->mesh = ft_mesh_open(o->loopback ? "lo" : o->interfaces, &map->own, why, size);
+    return agent->mesh != NULL;
+}
+
+static struct ft_agent *ft_agent_new(const struct ft_agent_options *o, char *why,
+                                     size_t size)
+{
+    struct ft_agent *agent = calloc(1, sizeof *agent);
+
+    if (agent == NULL) {
+        snprintf(why, size, "no memory for the failure agent");
+        return NULL;
+    }
+    *agent = (struct ft_agent){.options = *o,
+                               .node = o->node,
+                               .map = node_ft(o->node),
+                               .poke = -1,
+                               .due_ns = FT_NEVER};
+    pthread_mutex_init(&agent->lock, NULL);
+    snprintf(why, size, "no memory for the failure agent");
+    if (ft_agent_allocate(agent) && ft_agent_listen(agent, why, size))
+        return agent;
+    ft_agent_free(agent);
+    return NULL;
+}
+
+struct ft_agent *ft_agent_start(const struct ft_agent_options *o, char *why, size_t size)
+{
+    struct ft_agent *agent = ft_agent_new(o, why, size);
+    struct ft_map *map = node_ft(o->node);
+
+    if (agent == NULL)
+        return NULL;
+    agent->incarnation =
+        atomic_fetch_add_explicit(&map->incarnation, 1, memory_order_relaxed);
+    atomic_store_explicit(&map->agent_pid, getpid(), memory_order_relaxed);
+    int err = ft_agent_start_threads(agent);
+    if (err != 0) {
+        snprintf(why, size, "cannot create a thread of the failure agent: %s",
+                 strerror(err));
+        ft_agent_free(agent);
+        return NULL;
+    }
+    if (atomic_load_explicit(&map->agent, memory_order_acquire) < FT_AGENT_ARMED)
+        ft_map_set_agent(o->node, FT_AGENT_LISTENING);
+    return agent;
+}
+
+/* Sends what is queued, so that the others learn that the PEs have finalized. */
+static void ft_agent_flush(struct ft_agent *agent)
+{
+    uint64_t end = clock_ns() + (uint64_t)STOP_MS * NS_PER_MS;
+
+    if (agent->mesh == NULL || agent->proto == NULL || agent->self_failed ||
+        !ft_proto_is_finished(agent->proto))
+        return;
+    while (!ft_mesh_idle(agent->mesh) && clock_ns() < end) {
+        ft_agent_sleep(agent, clock_ns() + NS_PER_MS);
+        ft_mesh_step(agent->mesh, clock_ns());
+    }
+}
+
+void ft_agent_stop(struct ft_agent *agent)
+{
+    if (agent == NULL)
+        return;
+    atomic_store_explicit(&agent->stop, true, memory_order_release);
+    ft_agent_poke(agent);
+    ft_map_notify_agent(agent->map);
+    pthread_join(agent->poller, NULL);
+    pthread_join(agent->waiter, NULL);
+    ft_agent_flush(agent);
+    ft_agent_free(agent);
+}

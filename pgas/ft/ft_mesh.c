@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ft_mesh.c - the nodes of the mesh and their queues; see ft_mesh.h.
+ *
+ * Which of two connections between the same agents survives.  A node opens a connection
+ * only if it has none, and abandons its own attempt when it admits a connection.  It
+ * admits every connection, except
+ *   - while its own attempt has sent its proof, that of a higher node: that node will
+ *     admit the attempt;
+ *   - while a connection that it has opened is up, one whose proof does not name that
+ *     connection as the previous one: the other node sent the proof before it admitted
+ * the connection, and has abandoned that attempt. So both ends keep the same connection
+ * whatever the order of the events. Uses: ft_mesh_int.h.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "pgas/core/base/clock.h"
+#include "pgas/core/base/pgas_assert.h"
+#include "pgas/ft/ft_mesh_int.h"
+
+enum {
+    EVENTS = 64,        /* for each epoll_wait */
+    RETRY_MS = 5,       /* pause after the first failed round of attempts, doubled .. */
+    RETRY_MAX_MS = 320, /* .. up to this */
+    OUT_BYTES = 1024,   /* first size of a queue */
+};
+
+void ft_mesh_set_timer(struct ft_mesh *mesh, uint64_t ns)
+{
+    if (ns < mesh->due_ns)
+        mesh->due_ns = ns;
+}
+
+static bool ft_mesh_is_listener(const struct ft_mesh *mesh, const void *ptr)
+{
+    const int *p = ptr;
+    return p >= mesh->listener && p < mesh->listener + mesh->listeners;
+}
+
+struct ft_mesh *ft_mesh_open(const char *which, struct ft_endpoint *own, char *why,
+                             size_t size)
+{
+    struct ft_mesh *mesh = calloc(1, sizeof *mesh);
+
+    if (mesh == NULL || (mesh->epoll = epoll_create1(EPOLL_CLOEXEC)) < 0) {
+        snprintf(why, size, "cannot wait for connections: %s", strerror(errno));
+        free(mesh);
+        return NULL;
+    }
+    mesh->due_ns = mesh->resume_ns = FT_NEVER;
+    mesh->own.domain = own->domain;
+    if (!ft_listen_open(mesh, which, why, size)) {
+        ft_mesh_close(mesh);
+        return NULL;
+    }
+    *own = mesh->own;
+    return mesh;
+}
+
+static void ft_mesh_free_closed(struct ft_mesh *mesh)
+{
+    while (mesh->closed != NULL) {
+        struct ft_link *link = mesh->closed;
+        mesh->closed = link->next;
+        free(link->proof);
+        free(link->in);
+        free(link);
+    }
+}
+
+void ft_mesh_close(struct ft_mesh *mesh)
+{
+    if (mesh == NULL)
+        return;
+    while (mesh->pending != NULL)
+        ft_link_close(mesh->pending);
+    for (uint32_t i = 0; mesh->peer != NULL && i < mesh->job.nnodes; i++) {
+        if (mesh->peer[i].up != NULL)
+            ft_link_close(mesh->peer[i].up);
+        free(mesh->peer[i].out);
+    }
+    ft_mesh_free_closed(mesh);
+    for (int i = 0; i < mesh->listeners; i++)
+        close(mesh->listener[i]);
+    close(mesh->epoll);
+    free(mesh->peer);
+    free(mesh);
+}
+
+bool ft_mesh_join(struct ft_mesh *mesh, const struct ft_mesh_job *job)
+{
+    mesh->peer = calloc(job->nnodes, sizeof *mesh->peer);
+    if (mesh->peer == NULL)
+        return false;
+    mesh->job = *job;
+    for (uint32_t i = 0; i < job->nnodes; i++)
+        mesh->peer[i].retry_ns = FT_NEVER;
+    ft_listen_enable(mesh, true);
+    return true;
+}
+
+/* ---- the nodes ----------------------------------------------------------------------
+ */
+
+static void ft_peer_drop_queue(struct ft_peer *peer)
+{
+    free(peer->out);
+    peer->out = NULL;
+    peer->sent = peer->have = peer->space = 0;
+    peer->acked = peer->sent_count;
+}
+
+/* Plans an attempt if there is a reason for a connection. */
+static void ft_peer_plan(struct ft_mesh *mesh, struct ft_peer *peer, uint64_t ns)
+{
+    if (peer->up != NULL || peer->attempt != NULL || peer->given_up ||
+        peer->retry_ns != FT_NEVER || (peer->have == 0 && !peer->wanted))
+        return;
+    peer->retry_ns = ns;
+    ft_mesh_set_timer(mesh, peer->retry_ns);
+}
+
+static void ft_peer_tell_closed(struct ft_mesh *mesh, struct ft_peer *peer)
+{
+    if (!peer->told && !peer->given_up)
+        peer->closed = mesh->any_closed = true;
+}
+
+/* All addresses of the node have failed: pauses before the next round. */
+static void ft_peer_round_failed(struct ft_mesh *mesh, struct ft_peer *peer, uint64_t now)
+{
+    ft_peer_tell_closed(mesh, peer);
+    peer->tried = 0;
+    ft_peer_plan(mesh, peer, now + (uint64_t)peer->retry_ms * FT_NS_PER_MS);
+    peer->retry_ms =
+        2 * peer->retry_ms < RETRY_MAX_MS ? 2 * peer->retry_ms : (uint32_t)RETRY_MAX_MS;
+}
+
+static void ft_peer_attempt(struct ft_mesh *mesh, uint32_t node, uint64_t now)
+{
+    struct ft_peer *peer = &mesh->peer[node];
+
+    peer->retry_ns = FT_NEVER;
+    if (peer->retry_ms == 0)
+        peer->retry_ms = RETRY_MS;
+    ft_link_attempt(mesh, node, now);
+    if (peer->attempt == NULL)
+        ft_peer_round_failed(mesh, peer, now);
+}
+
+void ft_peer_link_closed(struct ft_link *link)
+{
+    struct ft_mesh *mesh = link->mesh;
+    struct ft_peer *peer = &mesh->peer[link->node];
+    uint64_t now = clock_ns();
+
+    if (peer->attempt == link) {
+        peer->attempt = NULL;
+        peer->address++;
+        peer->tried++;
+        if (peer->tried < FT_ADDRESSES)
+            ft_peer_plan(mesh, peer, now);
+        else
+            ft_peer_round_failed(mesh, peer, now);
+    } else if (peer->up == link) {
+        peer->up = NULL;
+        peer->sent = 0;
+        if (peer->given_up)
+            ft_peer_drop_queue(peer);
+        ft_peer_tell_closed(mesh, peer);
+        ft_peer_plan(mesh, peer, now);
+    }
+}
+
+/* What the former agent has not acknowledged goes to its successor; it may have processed
+ * some of these messages. */
+bool ft_peer_meet(struct ft_mesh *mesh, uint32_t node, uint32_t incarnation)
+{
+    struct ft_peer *peer = &mesh->peer[node];
+
+    if (incarnation == peer->incarnation)
+        return true;
+    if ((int32_t)(incarnation - peer->incarnation) < 0)
+        return false;
+    peer->incarnation = incarnation;
+    peer->sent_count -= peer->acked;
+    peer->acked = peer->sent = 0;
+    peer->received = peer->told_received = peer->told_bytes = 0;
+    if (peer->up != NULL)
+        ft_link_close(peer->up);
+    return true;
+}
+
+static bool ft_peer_endpoint_valid(const struct ft_endpoint *e)
+{
+    struct address at;
+    bool any = false;
+
+    for (int i = 0; i < FT_ADDRESSES; i++) {
+        if (e->address[i].family == 0)
+            continue;
+        if (!ft_listen_sockaddr(&e->address[i], &at))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+bool ft_peer_admit(struct ft_mesh *mesh, const struct ft_proof *proof)
+{
+    const struct ft_mesh_job *job = &mesh->job;
+
+    if (proof->to != job->node || proof->from >= job->nnodes ||
+        proof->from == job->node || !ft_peer_endpoint_valid(&proof->endpoint))
+        return false;
+    struct ft_peer *peer = &mesh->peer[proof->from];
+    bool news = proof->incarnation != peer->incarnation;
+    if (!ft_peer_meet(mesh, proof->from, proof->incarnation))
+        return false;
+    if (news)
+        job->endpoint[proof->from] = proof->endpoint;
+    if (!news && peer->up != NULL && peer->up->initiated &&
+        proof->previous != peer->up->id)
+        return false;
+    return news || peer->attempt == NULL || proof->from < job->node ||
+           peer->attempt->state != FT_LINK_EXPECTS_REPLY;
+}
+
+bool ft_peer_is_up(struct ft_link *link, uint64_t received)
+{
+    struct ft_mesh *mesh = link->mesh;
+    struct ft_peer *peer = &mesh->peer[link->node];
+    struct ft_link *old = peer->up, *attempt = peer->attempt;
+
+    peer->up = link;
+    peer->attempt = NULL;
+    if (attempt != NULL)
+        ft_link_close(attempt);
+    if (old != NULL)
+        ft_link_close(old);
+    peer->last_id = link->id;
+    peer->retry_ns = FT_NEVER;
+    peer->retry_ms = RETRY_MS;
+    peer->tried = 0;
+    peer->wanted = peer->told = false;
+    peer->sent = 0;
+    if (received > peer->sent_count)
+        return false;
+    if (received <
+        peer->acked) { /* messages were dropped: the next ones get their numbers */
+        peer->sent_count -= peer->acked - received;
+        peer->acked = received;
+    }
+    ft_peer_acknowledged(peer, received);
+    return true; /* ft_link_ready flushes */
+}
+
+void ft_peer_acknowledged(struct ft_peer *peer, uint64_t received)
+{
+    struct ft_frame head;
+    size_t at = 0;
+
+    for (; peer->acked < received && at < peer->have; peer->acked++) {
+        memcpy(&head, peer->out + at, sizeof head);
+        at += sizeof head + head.len;
+    }
+    if (at == 0)
+        return;
+    PGAS_ASSERT(at <= peer->have);
+    peer->have -= at;
+    peer->sent = peer->sent > at ? peer->sent - at : 0;
+    memmove(peer->out, peer->out + at, peer->have);
+}
+
+/* ---- public functions ---------------------------------------------------------------
+ */
+
+static bool ft_peer_make_space(struct ft_peer *peer, size_t n)
+{
+    size_t space = peer->space > 0 ? peer->space : OUT_BYTES;
+
+    while (space < peer->have + n)
+        space *= 2;
+    if (space == peer->space)
+        return true;
+    uint8_t *out = realloc(peer->out, space);
+    if (out == NULL)
+        return false;
+    peer->out = out;
+    peer->space = space;
+    return true;
+}
+
+void ft_mesh_send(struct ft_mesh *mesh, uint32_t node, uint32_t tag, const void *bytes,
+                  size_t n)
+{
+    struct ft_peer *peer = &mesh->peer[node];
+    struct ft_frame head = {.len = (uint32_t)n, .tag = tag, .received = peer->received};
+    size_t len = sizeof head + n;
+
+    PGAS_ASSERT(node < mesh->job.nnodes && node != mesh->job.node && n > 0 &&
+                n <= FT_MESH_MESSAGE);
+    if (peer->given_up && peer->up == NULL)
+        return;
+    if (peer->have + len > FT_MESH_QUEUE || !ft_peer_make_space(peer, len)) {
+        ft_peer_drop_queue(peer);
+        if (peer->up != NULL)
+            ft_link_close(peer->up);
+        return;
+    }
+    memcpy(peer->out + peer->have, &head, sizeof head);
+    memcpy(peer->out + peer->have + sizeof head, bytes, n);
+    peer->have += len;
+    peer->sent_count++;
+    peer->told_received = peer->received;
+    peer->told_bytes = 0;
+    if (peer->up != NULL && !peer->up->writes)
+        ft_link_flush(peer->up);
+    ft_peer_plan(mesh, peer, 0);
+}
+
+void ft_mesh_connect(struct ft_mesh *mesh, uint32_t node)
+{
+    mesh->peer[node].wanted = true;
+    ft_peer_plan(mesh, &mesh->peer[node], 0);
+}
+
+void ft_mesh_give_up(struct ft_mesh *mesh, uint32_t node)
+{
+    struct ft_peer *peer = &mesh->peer[node];
+
+    peer->given_up = true;
+    peer->retry_ns = FT_NEVER;
+    if (peer->attempt != NULL)
+        ft_link_close(peer->attempt);
+    if (peer->up == NULL)
+        ft_peer_drop_queue(peer);
+}
+
+int ft_mesh_fd(const struct ft_mesh *mesh)
+{
+    return mesh->epoll;
+}
+
+uint64_t ft_mesh_due(const struct ft_mesh *mesh)
+{
+    return mesh->due_ns;
+}
+
+bool ft_mesh_idle(const struct ft_mesh *mesh)
+{
+    for (uint32_t i = 0; i < mesh->job.nnodes; i++) {
+        const struct ft_peer *peer = &mesh->peer[i];
+        if (peer->sent < peer->have && !peer->given_up &&
+            (peer->up != NULL || peer->attempt != NULL || peer->retry_ms <= RETRY_MS))
+            return false;
+    }
+    return true;
+}
+
+/* ---- the step -----------------------------------------------------------------------
+ */
+
+static void ft_mesh_run_timers(struct ft_mesh *mesh, uint64_t now)
+{
+    struct ft_link *next;
+
+    mesh->due_ns = FT_NEVER;
+    if (now >= mesh->resume_ns) {
+        mesh->resume_ns = FT_NEVER;
+        ft_listen_enable(mesh, true);
+    }
+    for (struct ft_link *link = mesh->pending; link != NULL; link = next) {
+        next = link->next;
+        if (now >= link->deadline_ns)
+            ft_link_close(link);
+        else
+            ft_mesh_set_timer(mesh, link->deadline_ns);
+    }
+    for (uint32_t i = 0; mesh->peer != NULL && i < mesh->job.nnodes; i++) {
+        if (now >= mesh->peer[i].retry_ns)
+            ft_peer_attempt(mesh, i, now);
+        ft_mesh_set_timer(mesh, mesh->peer[i].retry_ns);
+    }
+    ft_mesh_set_timer(mesh, mesh->resume_ns);
+}
+
+static void ft_mesh_report_closed(struct ft_mesh *mesh)
+{
+    if (!mesh->any_closed)
+        return;
+    mesh->any_closed = false;
+    for (uint32_t i = 0; i < mesh->job.nnodes; i++) {
+        if (!mesh->peer[i].closed)
+            continue;
+        mesh->peer[i].closed = false;
+        mesh->peer[i].told = true;
+        mesh->job.closed(mesh->job.arg, i);
+    }
+}
+
+void ft_mesh_step(struct ft_mesh *mesh, uint64_t now)
+{
+    struct epoll_event event[EVENTS];
+    int n = epoll_wait(mesh->epoll, event, EVENTS, 0);
+
+    for (int i = 0; i < n; i++) {
+        void *ptr = event[i].data.ptr;
+        if (ft_mesh_is_listener(mesh, ptr))
+            ft_listen_accept(mesh, *(int *)ptr, now);
+        else
+            ft_link_ready(ptr, event[i].events);
+    }
+    ft_mesh_report_closed(mesh);
+    if (now >= mesh->due_ns)
+        ft_mesh_run_timers(mesh, now);
+    ft_mesh_free_closed(mesh);
+}

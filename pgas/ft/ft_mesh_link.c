@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ft_mesh_link.c - one TCP connection of the mesh: opening, authentication, frames.
+ *
+ * Data of other protocols is recognized by the first bytes; a frame that is too long, and
+ * any authentication error, close the connection without an answer.
+ * Uses: ft_mesh_int.h.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "pgas/core/base/clock.h"
+#include "pgas/core/base/pgas_assert.h"
+#include "pgas/ft/ft_mesh_int.h"
+
+enum {
+    READ_BYTES = 4096,    /* smallest space for reading */
+    READ_TURNS = 64,      /* for each event, so that no node starves the others */
+    ACK_MESSAGES = 32,    /* received messages that are acknowledged at the latest */
+    ACK_BYTES = 64 << 10, /* likewise */
+};
+
+/* ---- opening and closing ------------------------------------------------------------
+ */
+
+static bool ft_link_pending(const struct ft_link *link)
+{
+    return link->state < FT_LINK_UP;
+}
+
+static void ft_link_watch(struct ft_link *link, int op)
+{
+    bool out = link->writes || link->state == FT_LINK_CONNECTING;
+    struct epoll_event e = {.events = EPOLLIN | (out ? EPOLLOUT : 0), .data.ptr = link};
+
+    epoll_ctl(link->mesh->epoll, op, link->fd, &e);
+}
+
+static void ft_link_want_write(struct ft_link *link, bool writes)
+{
+    if (link->writes == writes)
+        return;
+    link->writes = writes;
+    ft_link_watch(link, EPOLL_CTL_MOD);
+}
+
+/* Takes the descriptor; closes it if there is no memory. */
+struct ft_link *ft_link_new(struct ft_mesh *mesh, int fd, enum ft_link_state state,
+                            uint64_t deadline_ns)
+{
+    struct ft_link *link = calloc(1, sizeof *link);
+    int on = 1;
+
+    if (link == NULL) {
+        close(fd);
+        return NULL;
+    }
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    *link = (struct ft_link){.mesh = mesh,
+                             .fd = fd,
+                             .state = state,
+                             .node = FT_NODE_NONE,
+                             .deadline_ns = deadline_ns,
+                             .next = mesh->pending};
+    mesh->pending = link;
+    mesh->npending += state == FT_LINK_ACCEPTED;
+    ft_mesh_set_timer(mesh, deadline_ns);
+    ft_link_watch(link, EPOLL_CTL_ADD);
+    return link;
+}
+
+static void ft_link_leave_pending(struct ft_link *link)
+{
+    struct ft_link **at = &link->mesh->pending;
+
+    while (*at != link)
+        at = &(*at)->next;
+    *at = link->next;
+    link->next = NULL;
+    link->mesh->npending -= link->state == FT_LINK_ACCEPTED;
+}
+
+void ft_link_close(struct ft_link *link)
+{
+    if (link->state == FT_LINK_CLOSED)
+        return;
+    if (ft_link_pending(link))
+        ft_link_leave_pending(link);
+    close(link->fd); /* which also removes it from the epoll set */
+    link->fd = -1;
+    link->state = FT_LINK_CLOSED;
+    link->next = link->mesh->closed;
+    link->mesh->closed = link;
+    if (link->node != FT_NODE_NONE)
+        ft_peer_link_closed(link);
+}
+
+/* Tries the next address of the node; those that are absent count as failed. */
+void ft_link_attempt(struct ft_mesh *mesh, uint32_t node, uint64_t now)
+{
+    struct ft_peer *peer = &mesh->peer[node];
+    const struct ft_endpoint *to = &mesh->job.endpoint[node];
+    uint64_t limit = (uint64_t)mesh->job.attempt_ms * FT_NS_PER_MS;
+    struct address at;
+
+    PGAS_ASSERT(peer->up == NULL && peer->attempt == NULL);
+    for (; peer->tried < FT_ADDRESSES; peer->tried++, peer->address++) {
+        if (!ft_listen_sockaddr(&to->address[peer->address % FT_ADDRESSES], &at))
+            continue;
+        int fd = address_socket(&at);
+        if (fd < 0)
+            continue;
+        if (connect(fd, &at.as.any, at.len) != 0 && errno != EINPROGRESS) {
+            close(fd);
+            continue;
+        }
+        peer->attempt = ft_link_new(mesh, fd, FT_LINK_CONNECTING, now + limit);
+        if (peer->attempt == NULL)
+            continue;
+        peer->attempt->node = node;
+        peer->attempt->initiated = true;
+        return;
+    }
+}
+
+/* ---- sending ------------------------------------------------------------------------
+ */
+
+static bool ft_link_again(void)
+{
+    return errno == EAGAIN || errno == EINTR || errno == ENOBUFS;
+}
+
+/* Only between frames. */
+static void ft_link_acknowledge(struct ft_link *link, struct ft_peer *peer)
+{
+    struct ft_frame f = {.received = peer->received};
+
+    if (peer->received - peer->told_received < ACK_MESSAGES &&
+        peer->told_bytes < ACK_BYTES)
+        return;
+    ssize_t n = send(link->fd, &f, sizeof f, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (n == (ssize_t)sizeof f) {
+        peer->told_received = peer->received;
+        peer->told_bytes = 0;
+    } else if (n >= 0 || !ft_link_again()) {
+        ft_link_close(link);
+    }
+}
+
+void ft_link_flush(struct ft_link *link)
+{
+    struct ft_peer *peer = &link->mesh->peer[link->node];
+
+    PGAS_ASSERT(link->state == FT_LINK_UP && peer->up == link);
+    while (peer->sent < peer->have) {
+        ssize_t n = send(link->fd, peer->out + peer->sent, peer->have - peer->sent,
+                         MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n < 0 && !ft_link_again()) {
+            ft_link_close(link);
+            return;
+        }
+        if (n < 0) {
+            ft_link_want_write(link, true);
+            return;
+        }
+        peer->sent += (size_t)n;
+    }
+    ft_link_want_write(link, false);
+    ft_link_acknowledge(link, peer);
+}
+
+/* ---- receiving ----------------------------------------------------------------------
+ */
+
+/* A new connection has space for each of the three messages in its socket buffer. */
+static bool ft_link_send_all(struct ft_link *link, const void *bytes, size_t n)
+{
+    return send(link->fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)n;
+}
+
+static bool ft_link_take_hello(struct ft_link *link)
+{
+    struct ft_mesh *mesh = link->mesh;
+    const struct ft_peer *peer = &mesh->peer[link->node];
+    struct ft_proof *proof = calloc(1, sizeof *proof);
+
+    memcpy(&link->hello, link->in, sizeof link->hello);
+    link->proof = proof;
+    if (proof == NULL || !ft_auth_check_hello(&link->hello))
+        return false;
+    proof->from = mesh->job.node;
+    proof->to = link->node;
+    proof->incarnation = mesh->job.incarnation;
+    proof->known = peer->incarnation;
+    proof->previous = peer->last_id;
+    proof->received = peer->received;
+    proof->endpoint = mesh->own;
+    if (!ft_auth_make_proof(proof, &link->hello, mesh->job.secret))
+        return false;
+    link->id = proof->id;
+    link->state = FT_LINK_EXPECTS_REPLY;
+    return ft_link_send_all(link, proof, sizeof *proof);
+}
+
+static bool ft_link_take_proof(struct ft_link *link)
+{
+    struct ft_mesh *mesh = link->mesh;
+    struct ft_proof proof;
+    struct ft_reply reply;
+
+    memcpy(&proof, link->in, sizeof proof);
+    if (!ft_auth_check_proof(&proof, &link->hello, mesh->job.secret) ||
+        !ft_peer_admit(mesh, &proof))
+        return false;
+    reply.from = mesh->job.node;
+    reply.incarnation = mesh->job.incarnation;
+    reply.received = mesh->peer[proof.from].received;
+    ft_auth_make_reply(&reply, &proof, &link->hello, mesh->job.secret);
+    if (!ft_link_send_all(link, &reply, sizeof reply))
+        return false;
+    ft_link_leave_pending(link);
+    link->state = FT_LINK_UP;
+    link->node = proof.from;
+    link->id = proof.id;
+    /* A predecessor of this agent got the messages that the connector counts. */
+    return ft_peer_is_up(link, proof.known == mesh->job.incarnation ? proof.received : 0);
+}
+
+static bool ft_link_take_reply(struct ft_link *link)
+{
+    struct ft_mesh *mesh = link->mesh;
+    struct ft_reply reply;
+
+    memcpy(&reply, link->in, sizeof reply);
+    if (!ft_auth_check_reply(&reply, link->proof, &link->hello, mesh->job.secret) ||
+        reply.from != link->node || !ft_peer_meet(mesh, reply.from, reply.incarnation))
+        return false;
+    free(link->proof);
+    link->proof = NULL;
+    ft_link_leave_pending(link);
+    link->state = FT_LINK_UP;
+    mesh->peer[link->node].attempt = NULL;
+    return ft_peer_is_up(link, reply.received);
+}
+
+static bool ft_link_take_frame(struct ft_link *link, size_t n)
+{
+    struct ft_mesh *mesh = link->mesh;
+    struct ft_peer *peer = &mesh->peer[link->node];
+    struct ft_frame head;
+
+    memcpy(&head, link->in, sizeof head);
+    if (head.received > peer->sent_count)
+        return false;
+    ft_peer_acknowledged(peer, head.received);
+    if (head.len == 0)
+        return true;
+    peer->received++;
+    peer->told_bytes += n;
+    mesh->job.message(mesh->job.arg, link->node, head.tag, link->in + sizeof head,
+                      head.len);
+    return true;
+}
+
+/* The length of the message that `in` begins with; 0: it cannot be valid. */
+static size_t ft_link_needs(const struct ft_link *link)
+{
+    static const size_t needs[] = {[FT_LINK_ACCEPTED] = sizeof(struct ft_proof),
+                                   [FT_LINK_EXPECTS_HELLO] = sizeof(struct ft_hello),
+                                   [FT_LINK_EXPECTS_REPLY] = sizeof(struct ft_reply)};
+    static const char magic[] = "pgasft";
+    struct ft_frame head;
+
+    if (link->state != FT_LINK_UP) {
+        size_t n = link->have < sizeof magic - 1 ? link->have : sizeof magic - 1;
+        return memcmp(link->in, magic, n) == 0 ? needs[link->state] : 0;
+    }
+    if (link->have < sizeof head)
+        return sizeof head;
+    memcpy(&head, link->in, sizeof head);
+    return head.len <= FT_MESH_MESSAGE ? sizeof head + head.len : 0;
+}
+
+static bool ft_link_take(struct ft_link *link, size_t n)
+{
+    switch (link->state) {
+    case FT_LINK_ACCEPTED:
+        return ft_link_take_proof(link);
+    case FT_LINK_EXPECTS_HELLO:
+        return ft_link_take_hello(link);
+    case FT_LINK_EXPECTS_REPLY:
+        return ft_link_take_reply(link);
+    default:
+        return ft_link_take_frame(link, n);
+    }
+}
+
+/* Processes all complete messages.  False: the link is closed, or must be. */
+static bool ft_link_process(struct ft_link *link)
+{
+    size_t n;
+
+    while ((n = ft_link_needs(link)) > 0 && link->have >= n) {
+        if (!ft_link_take(link, n) || link->state == FT_LINK_CLOSED)
+            return false;
+        link->have -= n;
+        memmove(link->in, link->in + n, link->have);
+    }
+    return n > 0;
+}
+
+/* Makes space for the rest of the message that has begun, and for at least READ_BYTES. */
+static bool ft_link_make_space(struct ft_link *link)
+{
+    size_t n = link->have > 0 ? ft_link_needs(link) : 0;
+    size_t space = (n > link->have ? n : link->have) + READ_BYTES;
+
+    if (space <= link->space)
+        return true;
+    uint8_t *in = realloc(link->in, space);
+    if (in == NULL)
+        return false;
+    link->in = in;
+    link->space = space;
+    return true;
+}
+
+/* False: the link must be closed. */
+static bool ft_link_read(struct ft_link *link)
+{
+    for (int turn = 0; turn < READ_TURNS; turn++) {
+        if (!ft_link_make_space(link))
+            return false;
+        ssize_t n =
+            recv(link->fd, link->in + link->have, link->space - link->have, MSG_DONTWAIT);
+        if (n < 0 && ft_link_again())
+            return true;
+        if (n <= 0)
+            return false;
+        link->have += (size_t)n;
+        if (!ft_link_process(link))
+            return false;
+    }
+    return true;
+}
+
+static bool ft_link_connected(struct ft_link *link)
+{
+    int err = 0;
+    socklen_t len = sizeof err;
+
+    if (getsockopt(link->fd, SOL_SOCKET, SO_ERROR, &err, &len) != 0 || err != 0)
+        return false;
+    link->state = FT_LINK_EXPECTS_HELLO;
+    link->deadline_ns = clock_ns() + (uint64_t)FT_MESH_PROVE_MS * FT_NS_PER_MS;
+    ft_link_watch(link, EPOLL_CTL_MOD);
+    return true;
+}
+
+void ft_link_ready(struct ft_link *link, uint32_t events)
+{
+    if (link->state == FT_LINK_CLOSED)
+        return;
+    if (link->state == FT_LINK_CONNECTING) {
+        if (!ft_link_connected(link))
+            ft_link_close(link);
+        return;
+    }
+    if ((events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0 && !ft_link_read(link))
+        ft_link_close(link);
+    if (link->state == FT_LINK_UP)
+        ft_link_flush(link);
+}
