@@ -134,13 +134,16 @@ libpgas_la_LIBADD = $(op_libraries) libft.la
 
 # The failure protocols, which are pure step functions, and the agent that runs them.  The
 # launcher links them, and so does the simulator (tests/ft), without the rest of the library.
-noinst_LTLIBRARIES += libft.la
-libft_la_SOURCES = \
+# ft_step_sources: without sockets, threads or clock.
+ft_step_sources = \
 	pgas/ft/ft_agree.c pgas/ft/ft_agree.h pgas/ft/ft_bmg.c pgas/ft/ft_bmg.h \
 	pgas/ft/ft_proto.c pgas/ft/ft_proto.h pgas/ft/ft_proto_int.h \
 	pgas/ft/ft_proto_receive.c pgas/ft/ft_proto_send.c \
 	pgas/ft/ft_ring.c pgas/ft/ft_ring.h pgas/ft/ft_types.h \
-	pgas/ft/ft_wire.c pgas/ft/ft_wire.h \
+	pgas/ft/ft_service.c pgas/ft/ft_service.h pgas/ft/ft_service_pe.c \
+	pgas/ft/ft_wire.c pgas/ft/ft_wire.h
+noinst_LTLIBRARIES += libft.la
+libft_la_SOURCES = $(ft_step_sources) \
 	pgas/core/base/address.c pgas/core/base/address.h \
 	pgas/ft/ft_agent.c pgas/ft/ft_agent.h pgas/ft/ft_agent_int.h pgas/ft/ft_agent_pe.c \
 	pgas/ft/ft_mesh.c pgas/ft/ft_mesh.h pgas/ft/ft_mesh_auth.c pgas/ft/ft_mesh_int.h \
