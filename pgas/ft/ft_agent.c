@@ -125,6 +125,7 @@ static bool ft_agent_arm(struct ft_agent *agent)
     ft_agent_watch_pes(agent);
     agent->service.delta_ns = (uint64_t)ft_agent_period_ms(agent) * NS_PER_MS;
     agent->service.eta_ns = (uint64_t)ft_agent_timeout_ms(agent) * NS_PER_MS;
+    agent->service.grace_ns = (uint64_t)GRACE_MS * NS_PER_MS;
     if (first && agent->mesh != NULL && !ft_agent_join_mesh(agent))
         return false;
     agent->joined = true;

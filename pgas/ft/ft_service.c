@@ -8,8 +8,6 @@
 #include "pgas/ft/ft_ring.h"
 #include "pgas/ft/ft_service.h"
 
-#define GRACE_NS UINT64_C(3000000000) /* in which the other nodes are armed */
-
 enum { AGREEMENTS = 256 /* that the protocol stores */ };
 
 /* ---- outputs of the protocol ------------------------------------------------------- */
@@ -146,7 +144,7 @@ bool ft_service_start(struct ft_service *s, uint64_t now, uint32_t generation,
                           .incarnation = incarnation,
                           .delta = s->delta_ns,
                           .eta = s->eta_ns,
-                          .grace = incarnation == 0 ? GRACE_NS : 0,
+                          .grace = incarnation == 0 ? s->grace_ns : 0,
                           .agreements = AGREEMENTS,
                           .failed_pes = s->pes,
                           .failed_nodes = s->set,

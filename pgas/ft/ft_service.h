@@ -42,10 +42,10 @@ struct ft_service {
     struct ft_map *map;
     const struct ft_service_calls *calls;
     void *host;
-    uint64_t delta_ns, eta_ns; /* of the ring (ft_config) */
-    uint32_t generation;       /* of the protocol; 0: it has not been started */
-    struct ft_proto *proto;    /* NULL: not started */
-    uint32_t *order;           /* of the ring */
+    uint64_t delta_ns, eta_ns, grace_ns; /* of the ring (ft_config) */
+    uint32_t generation;                 /* of the protocol; 0: it has not been started */
+    struct ft_proto *proto;              /* NULL: not started */
+    uint32_t *order;                     /* of the ring */
     struct ft_open *open;
     bool recheck;     /* failures may complete agreements */
     bool self_failed; /* the other nodes consider this one failed: its PEs must end */
