@@ -106,7 +106,8 @@ pgas_sources += \
 pgas_process_sources = \
 	pgas/core/boot/binding.c pgas/core/boot/boot.c pgas/core/boot/boot_nodes.c \
 	pgas/core/memory/data.c pgas/core/memory/fork.c pgas/core/memory/guard.c \
-	pgas/core/progress/net_thread.c pgas/transport/list.c
+	pgas/core/progress/net_thread.c pgas/transport/list.c \
+	pgas/ft/ft_boot.c pgas/ft/ft_boot.h
 libpgas_la_SOURCES = $(pgas_sources) $(pgas_process_sources)
 if HAVE_UCX
 libpgas_la_SOURCES += \
@@ -146,6 +147,7 @@ noinst_LTLIBRARIES += libft.la
 libft_la_SOURCES = $(ft_step_sources) \
 	pgas/core/base/address.c pgas/core/base/address.h \
 	pgas/ft/ft_agent.c pgas/ft/ft_agent.h pgas/ft/ft_agent_int.h pgas/ft/ft_agent_pe.c \
+	pgas/ft/ft_domain.c pgas/ft/ft_domain.h \
 	pgas/ft/ft_mesh.c pgas/ft/ft_mesh.h pgas/ft/ft_mesh_auth.c pgas/ft/ft_mesh_int.h \
 	pgas/ft/ft_mesh_link.c pgas/ft/ft_mesh_listen.c
 libft_la_CPPFLAGS = $(AM_CPPFLAGS) $(NETTLE_CFLAGS)

@@ -41,7 +41,7 @@ oshmem_info_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DINFO_MANDIR='"$(mandir)"'
 oshmem_info_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS)
 # From the library: the parser of the environment, and the transports.
-oshmem_info_LDADD  = libpgas.la $(PMIX_LIBS) -lpthread -lm
+oshmem_info_LDADD  = libpgas.la $(PMIX_LIBS) $(NETTLE_LIBS) -lpthread -lm
 
 include tools/oshprof/local.mk
 

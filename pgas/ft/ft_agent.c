@@ -21,18 +21,18 @@
 #include <unistd.h>
 
 #include "pgas/core/base/clock.h"
-#include "pgas/core/base/hash.h"
 #include "pgas/ft/ft_agent_int.h"
+#include "pgas/ft/ft_domain.h"
 
 #define NS_PER_MS   1000000u
 #define RR_PRIORITY 1
 #define NICE_VALUE  (-10)
 
 enum {
-    STOP_MS = 500, /* in which the last messages are sent */
-    ATTEMPT_MIN_MS =
-        50, /* for an address to accept; half of the timeout of the ring .. */
-    ATTEMPT_MAX_MS = 1000 /* .. but within these limits */
+    GRACE_TIMEOUTS = 10,   /* timeouts of the ring in which the other nodes are armed */
+    STOP_MS = 500,         /* in which the last messages are sent */
+    ATTEMPT_MIN_MS = 50,   /* least time for an address to accept; else .. */
+    ATTEMPT_MAX_MS = 1000, /* .. half of the timeout of the ring, at most this */
 };
 
 /* ---- connections --------------------------------------------------------------------
@@ -125,7 +125,7 @@ static bool ft_agent_arm(struct ft_agent *agent)
     ft_agent_watch_pes(agent);
     agent->service.delta_ns = (uint64_t)ft_agent_period_ms(agent) * NS_PER_MS;
     agent->service.eta_ns = (uint64_t)ft_agent_timeout_ms(agent) * NS_PER_MS;
-    agent->service.grace_ns = (uint64_t)GRACE_MS * NS_PER_MS;
+    agent->service.grace_ns = GRACE_TIMEOUTS * agent->service.eta_ns;
     if (first && agent->mesh != NULL && !ft_agent_join_mesh(agent))
         return false;
     agent->joined = true;
@@ -328,7 +328,7 @@ static bool ft_agent_listen(struct ft_agent *agent, char *why, size_t size)
         atomic_load_explicit(&map->agent, memory_order_acquire) >= FT_AGENT_ARMED;
 
     if (!armed)
-        map->own.domain = (uint32_t)hash_add(HASH_START, o->domain, strlen(o->domain));
+        map->own.domain = ft_domain_of_name(o->domain);
     if (map->nnodes == 1)
         return true;
     agent->mesh = ft_mesh_open(o->loopback ? "lo" : o->interfaces, &map->own, why, size);

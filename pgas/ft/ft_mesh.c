@@ -233,6 +233,22 @@ bool ft_peer_admit(struct ft_mesh *mesh, const struct ft_proof *proof)
            peer->attempt->state != FT_LINK_EXPECTS_REPLY;
 }
 
+/* The frames that are sent again acknowledge what this agent has got by now, perhaps from
+ * another agent than before. */
+static void ft_peer_renew_frames(struct ft_peer *peer)
+{
+    struct ft_frame head;
+
+    for (size_t at = 0; at < peer->have; at += sizeof head + head.len) {
+        memcpy(&head, peer->out + at, sizeof head);
+        head.received = peer->received;
+        memcpy(peer->out + at, &head, sizeof head);
+    }
+    peer->sent = 0;
+    peer->told_received = peer->received;
+    peer->told_bytes = 0;
+}
+
 bool ft_peer_is_up(struct ft_link *link, uint64_t received)
 {
     struct ft_mesh *mesh = link->mesh;
@@ -250,7 +266,6 @@ bool ft_peer_is_up(struct ft_link *link, uint64_t received)
     peer->retry_ms = RETRY_MS;
     peer->tried = 0;
     peer->wanted = peer->told = false;
-    peer->sent = 0;
     if (received > peer->sent_count)
         return false;
     if (received <
@@ -259,6 +274,7 @@ bool ft_peer_is_up(struct ft_link *link, uint64_t received)
         peer->acked = received;
     }
     ft_peer_acknowledged(peer, received);
+    ft_peer_renew_frames(peer);
     return true; /* ft_link_ready flushes */
 }
 

@@ -35,7 +35,7 @@ list_sources() {
 # compile SOURCE..: compile each to an object file in $work, in parallel.
 compile() {
     flags="-std=gnu11 -O1 -g1 -fsanitize=thread -w -DPGAS_INSTANCES"
-    flags="$flags -I$top_builddir -I. -Iinclude $(pkg-config --cflags pmix)"
+    flags="$flags -I$top_builddir -I. -Iinclude $(pkg-config --cflags pmix nettle)"
     export work flags
     # shellcheck disable=SC2016 # for the shells there
     printf '%s\n' "$@" | xargs -n 6 -P "$(nproc)" sh -c '
@@ -49,7 +49,7 @@ link() {
     main=${2:-threads}
     # shellcheck disable=SC2046 # words
     "$CC" -fsanitize=thread $(ls "$work"/*.o | grep -v '/threads[a-z_]*\.o$') \
-        "$work/$main.o" -o "$work/$1" $(pkg-config --libs pmix) \
+        "$work/$main.o" -o "$work/$1" $(pkg-config --libs pmix nettle) \
         -lpthread -lm -ldl
 }
 

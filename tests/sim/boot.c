@@ -17,6 +17,7 @@
 #include "pgas/core/boot/boot_pmix.h"
 #include "pgas/core/memory/data.h"
 #include "pgas/core/progress/net_int.h"
+#include "pgas/ft/ft_boot.h"
 #include "tests/sim/job_int.h"
 
 #define POLL_NS 1000                 /* of waits for the launcher */
@@ -24,6 +25,30 @@
 
 const struct transport *const transport_list[TRANSPORTS] = {&transport_sim,
                                                             &transport_ofi};
+
+/* ---- failures end the job ---------------------------------------------------------- */
+
+bool ft_boot_on(void)
+{
+    return false;
+}
+
+void ft_boot_check_settings(void) {}
+
+void ft_boot_publish(const struct boot *b)
+{
+    (void)b;
+}
+
+void ft_boot_arm(const struct boot *b)
+{
+    (void)b;
+}
+
+void ft_boot_leave(bool exiting)
+{
+    (void)exiting;
+}
 
 /* ---- the launcher ---------------------------------------------------------------- */
 

@@ -42,6 +42,7 @@
 #include "pgas/datatype/copy.h"
 #include "pgas/datatype/op.h"
 #include "pgas/ft/ft.h"
+#include "pgas/ft/ft_boot.h"
 #include "pgas/profile/profile.h"
 #include "pgas/threads/atomic.h"
 
@@ -68,6 +69,7 @@ static void life_read_environment(void)
         log_die("%s", error);
     if (isa_read(env->isa, &STATE.isa, error, sizeof error) != 0)
         log_die("SHMEM_ISA=%s: %s", env->isa, error);
+    ft_boot_check_settings();
     copy_init(STATE.isa, env->nontemporal);
     op_init(STATE.isa, env->nontemporal);
     coredump_init();
@@ -153,8 +155,10 @@ static void life_join_node(void)
 static void life_exchange_endpoints(void)
 {
     agree_publish(&STATE.boot);
+    ft_boot_publish(&STATE.boot);
     net_publish(&STATE.boot);
     agree_check_internode(&STATE.boot);
+    ft_boot_arm(&STATE.boot);
 }
 
 static void life_print_info(void)
@@ -289,8 +293,10 @@ static const struct stage stages[] = {
      "registers the heap and the globals"},
     {NODE_STAGE_JOIN, life_join_node, NO_DOWN,
      "publishes the descriptor of the heap to the PEs of the node"},
-    {NODE_STAGE_EXCHANGE, life_exchange_endpoints, NO_DOWN,
-     "publishes the endpoint address of an open network"},
+    {NODE_STAGE_EXCHANGE, life_exchange_endpoints, NODE_STAGE_FT_DOWN, ft_boot_leave,
+     "publishes the endpoint address of an open network; all PEs have left the teams "
+     "when "
+     "a PE leaves the watch of failures"},
     {NODE_STAGE_TEAMS, life_create_teams, NODE_STAGE_TEAMS_DOWN, life_free_teams,
      "contexts and selection need the heap and the addresses of all PEs"},
     {NODE_STAGE_READY, life_make_ready, NODE_STAGE_COMPLETE, life_complete,

@@ -49,6 +49,7 @@
     X(FINALIZE, "entered shmem_finalize")                                                \
     X(COMPLETE, "operations completed")                                                  \
     X(TEAMS_DOWN, "teams freed")                                                         \
+    X(FT_DOWN, "left the watch of failures")                                             \
     X(NET_DOWN, "network closed")                                                        \
     X(HEAP_DOWN, "symmetric heap released")                                              \
     X(LEAVE, "left shmem_finalize")
