@@ -17,38 +17,14 @@
 #include "pgas/core/boot/boot_pmix.h"
 #include "pgas/core/memory/data.h"
 #include "pgas/core/progress/net_int.h"
-#include "pgas/ft/ft_boot.h"
 #include "tests/sim/job_int.h"
 
-#define POLL_NS 1000                 /* of waits for the launcher */
-#define LOST_NS UINT64_C(5000000000) /* the launcher detects the loss of a node */
+#define POLL_NS  1000                 /* of waits for the launcher */
+#define FENCE_NS 20000                /* of the wait for a fence */
+#define LOST_NS  UINT64_C(5000000000) /* the launcher detects the loss of a node */
 
 const struct transport *const transport_list[TRANSPORTS] = {&transport_sim,
                                                             &transport_ofi};
-
-/* ---- failures end the job ---------------------------------------------------------- */
-
-bool ft_boot_on(void)
-{
-    return false;
-}
-
-void ft_boot_check_settings(void) {}
-
-void ft_boot_publish(const struct boot *b)
-{
-    (void)b;
-}
-
-void ft_boot_arm(const struct boot *b)
-{
-    (void)b;
-}
-
-void ft_boot_leave(bool exiting)
-{
-    (void)exiting;
-}
 
 /* ---- the launcher ---------------------------------------------------------------- */
 
@@ -141,6 +117,46 @@ ssize_t boot_get(uint32_t rank, const char *key, void *data, size_t space)
     return (ssize_t)value->len;
 }
 
+ssize_t boot_get_within(uint32_t rank, const char *key, void *data, size_t space,
+                        int seconds)
+{
+    (void)seconds;
+    return boot_get(rank, key, data, space);
+}
+
+/* The fences of a set of PEs; each PE enters one of them once. */
+struct job_fence {
+    struct job_fence *next;
+    uint32_t arrived;
+    size_t n;
+    uint32_t rank[];
+};
+
+static struct job_fence *boot_fence_of(struct job *job, const uint32_t *rank, size_t n)
+{
+    struct job_fence *f = job->fences;
+
+    while (f != NULL && (f->n != n || memcmp(f->rank, rank, n * sizeof *rank) != 0))
+        f = f->next;
+    if (f != NULL)
+        return f;
+    f = job_alloc(1, sizeof *f + n * sizeof *rank);
+    f->next = job->fences;
+    f->n = n;
+    memcpy(f->rank, rank, n * sizeof *rank);
+    return job->fences = f;
+}
+
+int boot_barrier_of(const uint32_t *rank, size_t n, bool (*ended)(void *arg), void *arg)
+{
+    struct job_fence *f = boot_fence_of(job_running, rank, n);
+
+    f->arrived++;
+    while (f->arrived < n && !ended(arg))
+        sim_sleep_ns(FENCE_NS);
+    return f->arrived >= n ? 0 : -1;
+}
+
 /* The launcher ends the job if a PE of a lost node does not arrive. */
 int boot_barrier(void)
 {
@@ -170,6 +186,11 @@ void job_free_values(struct job *job)
             free(job->put[pe]);
             job->put[pe] = next;
         }
+    while (job->fences != NULL) {
+        struct job_fence *next = job->fences->next;
+        free(job->fences);
+        job->fences = next;
+    }
 }
 
 /* ---- the process ----------------------------------------------------------------- */
