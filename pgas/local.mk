@@ -28,6 +28,7 @@ pgas_sources = \
 	pgas/core/base/hash.h pgas/core/base/log.c pgas/core/base/log.h pgas/core/base/number.h \
 	pgas/core/progress/net.c pgas/core/progress/net.h pgas/core/progress/net_int.h pgas/core/progress/net_endpoint.c \
 	pgas/core/progress/net_ops.c pgas/core/progress/net_poll.c \
+	pgas/core/progress/net_lost.c \
 	pgas/core/progress/liveness.c pgas/core/progress/patience.c \
 	pgas/core/base/timing.def pgas/core/base/timing.h \
 	pgas/transport/transport.h pgas/transport/avoid.h pgas/transport/choice.c pgas/transport/choice.h \
@@ -105,7 +106,7 @@ pgas_sources += \
 # What a simulated job (tests/sim) replaces: launcher, processes, progress thread, local
 # watch of failures.
 pgas_process_sources = \
-	pgas/core/boot/binding.c pgas/core/boot/boot.c pgas/core/boot/boot_nodes.c \
+	pgas/core/boot/binding.c pgas/core/boot/boot.c pgas/core/boot/boot_events.c pgas/core/boot/boot_nodes.c \
 	pgas/core/memory/data.c pgas/core/memory/fork.c pgas/core/memory/guard.c \
 	pgas/core/progress/net_thread.c pgas/transport/list.c \
 	pgas/ft/ft_boot.c pgas/ft/ft_boot.h pgas/ft/ft_watch.c

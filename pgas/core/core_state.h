@@ -36,6 +36,9 @@ struct boot_state {
     pmix_proc_t myself;
     bool connected;
     pmix_status_t failure;       /* reason of the last call that returned -1 */
+    bool events;                 /* the handler of boot_events.c is registered */
+    size_t events_id;
+    void (*on_failure)(uint32_t pe);
     uint32_t only_pe, only_node; /* PE list and node map of a singleton job */
     /* "PGAS_JOINED=" and the PMIx namespace in which this process or one of its ancestors
      * joined the job as a PE.  Added to the environment before main() and modified in

@@ -9,6 +9,7 @@
 #include "include/shmemx.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/base/pgas_assert.h"
+#include "pgas/core/boot/boot.h"
 #include "pgas/core/core_state.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/core/progress/net.h"
@@ -25,6 +26,11 @@ static bool ft_set_has(const uint64_t *set, uint32_t pe)
 
 /* ---- what this PE knows ----------------------------------------------------------- */
 
+static void ft_on_launcher_event(uint32_t pe)
+{
+    ft_map_fail(pgas_self.node, &pe, 1);
+}
+
 void ft_start(void)
 {
     size_t words = ft_map_set_words(pgas_self.ft);
@@ -39,12 +45,14 @@ void ft_start(void)
         log_die("shmem_init: cannot start the thread that watches the PEs of the node: "
                 "%s; raise `ulimit -u`, or set SHMEM_FT=abort",
                 strerror(errno));
+    boot_events_open(ft_on_launcher_event);
 }
 
 void ft_stop(void)
 {
     if (pgas_self.ft == NULL)
         return;
+    boot_events_close();
     ft_watch_stop();
     free(STATE.told);
     free(STATE.handled);

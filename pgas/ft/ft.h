@@ -104,6 +104,9 @@ struct ft_guard {
  * already: the routine must return that error. */
 int ft_guard_open(struct ft_guard *g, const struct check_call *call);
 int ft_guard_open_team(struct ft_guard *g, struct shmem_team *team);
+/* For the team of a handle, a parameter of that kind (enum check_kind). */
+int ft_guard_open_handle(struct ft_guard *g, shmem_team_t handle, int kind,
+                         const char *fn);
 /* The cleanup of a guard, at every return. */
 void ft_guard_close(struct ft_guard *g);
 

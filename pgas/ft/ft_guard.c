@@ -22,18 +22,6 @@ static void ft_no_return(void)
 static void ft_no_return(void) {}
 #endif
 
-/* The team of a call; NULL for an invalid one, which the routine itself reports.  An
- * active set has no team: it is guarded as the world. */
-static struct shmem_team *ft_guard_team(const struct check_call *call)
-{
-    if (call->scope != CHECK_BY_TEAM)
-        return team_world();
-    uint64_t handle = check_team_value(call);
-    if (handle == 0 || !team_alive((shmem_team_t)(uintptr_t)handle))
-        return NULL;
-    return team_of((shmem_team_t)(uintptr_t)handle, call->fn);
-}
-
 /* True if a PE of the active set has failed. */
 static bool ft_guard_set_failed(const struct check_call *call)
 {
@@ -47,25 +35,6 @@ static bool ft_guard_set_failed(const struct check_call *call)
             return true;
     }
     return false;
-}
-
-/* Why the call cannot be executed; 0: it can.  The world's own routines, but no others,
- * run over the survivors once its failures are acknowledged. */
-static int ft_guard_status(struct shmem_team *team, const struct check_call *call)
-{
-    bool reduced = load_relaxed_u32(&pgas_self.ft_acknowledged) > 0;
-
-    if (call->scope == CHECK_BY_TEAM && team == team_world() && reduced)
-        return SHMEMX_ERR_PE_FAILED;
-    if (call->scope == CHECK_BY_SET && ft_guard_set_failed(call))
-        return SHMEMX_ERR_PE_FAILED;
-    return ft_team_status(team);
-}
-
-/* shmem_team_destroy releases the local part of a team that has failed. */
-static bool ft_guard_destroys(struct shmem_team *team, const struct check_call *call)
-{
-    return check_value(call, CHECK_TEAM_DOOMED, 0) != 0 && ft_team_status(team) != 0;
 }
 
 static int ft_guard_refuse(struct ft_guard *g, int status)
@@ -92,14 +61,31 @@ int ft_guard_open_team(struct ft_guard *g, struct shmem_team *team)
     return 0;
 }
 
+/* Only the world's own routines run over the survivors once its failures are
+ * acknowledged. shmem_team_destroy releases the local part of a team that has failed:
+ * g->open stays false. */
+int ft_guard_open_handle(struct ft_guard *g, shmem_team_t handle, int kind,
+                         const char *fn)
+{
+    if (handle == SHMEM_TEAM_INVALID)
+        return 0; /* an error of the routine */
+    struct shmem_team *team = team_of(handle, fn);
+    if (team == team_world() && load_relaxed_u32(&pgas_self.ft_acknowledged) > 0)
+        return ft_guard_refuse(g, SHMEMX_ERR_PE_FAILED);
+    if (kind == CHECK_TEAM_DOOMED && ft_team_status(team) != 0)
+        return 0;
+    return ft_guard_open_team(g, team);
+}
+
+/* An active set is guarded as the world. */
 int ft_guard_open(struct ft_guard *g, const struct check_call *call)
 {
-    struct shmem_team *team = ft_guard_team(call);
-
-    if (team == NULL || ft_guard_destroys(team, call))
-        return 0; /* g->open is false: waits of this call do not unwind */
-    int status = ft_guard_status(team, call);
-    return status != 0 ? ft_guard_refuse(g, status) : ft_guard_open_team(g, team);
+    if (call->scope == CHECK_BY_TEAM)
+        return ft_guard_open_handle(g, (shmem_team_t)(uintptr_t)call->value[0],
+                                    call->kind[0], call->fn);
+    if (call->scope == CHECK_BY_SET && ft_guard_set_failed(call))
+        return ft_guard_refuse(g, SHMEMX_ERR_PE_FAILED);
+    return ft_guard_open_team(g, team_world());
 }
 
 void ft_guard_close(struct ft_guard *g)

@@ -15,6 +15,7 @@
 #include "pgas/core/base/timing.h"
 #include "pgas/core/core_state.h"
 #include "pgas/ft/ft.h"
+#include "pgas/ft/ft_boot.h"
 #include "pgas/ft/ft_watch.h"
 
 #define STATE core_self.ft
@@ -113,6 +114,7 @@ static void *ft_watch_run(void *arg)
     while (load_acquire_u32(&STATE.stop) == 0) {
         ft_watch_load(&watch);
         ft_watch_find_dead(&watch);
+        ft_host_check();
         ft_process();
         ft_call_handler();
         if (load_acquire_u32(&STATE.stop) == 0)

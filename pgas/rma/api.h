@@ -82,36 +82,66 @@
         .scope = CHECK_##where, .n = API_COUNT(__VA_ARGS__),                             \
         .name = api_names, .kind = api_kinds, .value = api_values}
 
-/* Per scope: the cleanup on return from the checked entry point, and the recording of the
- * call site */
+/* Per scope: the cleanup on return from the checked entry point */
 #define API_RETURN_ALONE
 #define API_RETURN_ANYTIME
 #define API_RETURN_BY_TEAM  __attribute__((cleanup(check_return)))
 #define API_RETURN_BY_WORLD API_RETURN_BY_TEAM
 #define API_RETURN_BY_SET   API_RETURN_BY_TEAM
-#define API_SITE_ALONE
-#define API_SITE_ANYTIME
-#define API_SITE_BY_TEAM    pgas_thread.call_site = __builtin_return_address(0);
-#define API_SITE_BY_WORLD   API_SITE_BY_TEAM
-#define API_SITE_BY_SET     API_SITE_BY_TEAM
 
 /* Per scope: the guard of a collective, which ends the routine with an error when a PE of
- * its team fails (ft/ft.h), and the flag that selects the checked entry point */
+ * its team fails (ft/ft.h) */
 #define API_GUARD_ALONE(ret)
 #define API_GUARD_ANYTIME(ret)
 #define API_GUARD_BY_TEAM(ret)                                                           \
     FT_GUARD(api_guard, ft_guard_open(&api_guard, &api_call),                            \
-             (ret)API_ERROR(ret, &api_guard));
+             (ret)API_ERROR(ret, api_guard));
 #define API_GUARD_BY_WORLD(ret) API_GUARD_BY_TEAM(ret)
 #define API_GUARD_BY_SET(ret)   API_GUARD_BY_TEAM(ret)
-#define API_FLAG_ALONE    pgas_self.checked
-#define API_FLAG_ANYTIME  pgas_self.checked
-#define API_FLAG_BY_TEAM  pgas_self.guarded
-#define API_FLAG_BY_WORLD pgas_self.guarded
-#define API_FLAG_BY_SET   pgas_self.guarded
 /* The value that a routine returns in case of an error: a code or NULL */
 #define API_ERROR(ret, guard)                                                            \
-    (intptr_t)(__builtin_types_compatible_p(ret, void *) ? 0 : (guard)->status)
+    (intptr_t)(__builtin_types_compatible_p(ret, void *) ? 0 : (guard).status)
+
+/* The guarded entry point of a collective, without checks.  The team is the first
+ * parameter. */
+#define API_GUARDED(ret, name, declare, pass, open_call)                                 \
+    static __attribute__((noinline)) ret guarded_##name declare                          \
+    {                                                                                    \
+        FT_GUARD(guard, open_call, (ret)API_ERROR(ret, guard));                          \
+        return body_##name pass;                                                         \
+    }
+#define API_FIRST(p, ...) p
+#define API_GUARDED_ALONE(ret, name, ...)
+#define API_GUARDED_ANYTIME(ret, name, ...)
+#define API_GUARDED_BY_SET(ret, name, ...)
+#define API_GUARDED_BY_TEAM(ret, name, ...)                                              \
+    API_GUARDED(ret, name, (EACH(PAR_DECLARE, __VA_ARGS__)),                             \
+                (#name, EACH(PAR_PASS, __VA_ARGS__)),                                    \
+                ft_guard_open_handle(&guard, PAR_PASS API_FIRST(__VA_ARGS__, 0),         \
+                                     PAR_KIND API_FIRST(__VA_ARGS__, 0), #name))
+#define API_GUARDED_BY_WORLD(ret, name, ...)                                             \
+    API_GUARDED(ret, name, (EACH(PAR_DECLARE, __VA_ARGS__)),                             \
+                (#name, EACH(PAR_PASS, __VA_ARGS__)),                                    \
+                ft_guard_open_team(&guard, team_world()))
+#define API_GUARDED_0_ALONE(ret, name)
+#define API_GUARDED_0_ANYTIME(ret, name)
+#define API_GUARDED_0_BY_WORLD(ret, name)                                                \
+    API_GUARDED(ret, name, (void), (#name), ft_guard_open_team(&guard, team_world()))
+
+/* Per scope: how the public routine leaves the fast path */
+#define API_SLOW_ALONE(name, ...)                                                        \
+    if (unlikely(pgas_self.checked)) { return checked_##name(__VA_ARGS__); }
+#define API_SLOW_ANYTIME(name, ...) API_SLOW_ALONE(name, __VA_ARGS__)
+#define API_SLOW_BY_TEAM(name, ...)                                                      \
+    if (unlikely(pgas_self.guarded)) {                                                   \
+        if (!pgas_self.checked) { return guarded_##name(__VA_ARGS__); }                  \
+        pgas_thread.call_site = __builtin_return_address(0);                             \
+        return checked_##name(__VA_ARGS__); }
+#define API_SLOW_BY_WORLD(name, ...) API_SLOW_BY_TEAM(name, __VA_ARGS__)
+#define API_SLOW_BY_SET(name, ...)                                                       \
+    if (unlikely(pgas_self.guarded)) {                                                   \
+        pgas_thread.call_site = __builtin_return_address(0);                             \
+        return checked_##name(__VA_ARGS__); }
 
 /* The checked entry point; the body is inlined into both entry points. */
 #define API_COLD static __attribute__((noinline, cold))
@@ -128,13 +158,13 @@
 #define API_PUBLIC(ret, name, where, ...)                                                \
     API(ret, name, (EACH(PAR_DECLARE, __VA_ARGS__)))                                     \
     {                                                                                    \
-        if (unlikely(API_FLAG_##where)) {                                                \
-            API_SITE_##where return checked_##name(EACH(PAR_PASS, __VA_ARGS__)); }       \
+        API_SLOW_##where(name, EACH(PAR_PASS, __VA_ARGS__))                              \
         return body_##name(#name, EACH(PAR_PASS, __VA_ARGS__));                          \
     }
 
 #define ROUTINE(ret, name, bytes, where, ...)                                            \
     API_CHECKED(ret, name, bytes, where, __VA_ARGS__)                                    \
+    API_GUARDED_##where(ret, name, __VA_ARGS__)                                          \
     API_PUBLIC(ret, name, where, __VA_ARGS__)                                            \
     ALWAYS_INLINE ret body_##name(const char *fn, EACH(PAR_DECLARE, __VA_ARGS__))
 
@@ -150,12 +180,13 @@
 #define API_PUBLIC_0(ret, name, where)                                                   \
     API(ret, name, (void))                                                               \
     {                                                                                    \
-        if (unlikely(API_FLAG_##where)) { API_SITE_##where return checked_##name(); }    \
+        API_SLOW_##where(name)                                                           \
         return body_##name(#name);                                                       \
     }
 #define ROUTINE_0(ret, name, where)                                                      \
     ALWAYS_INLINE ret body_##name(const char *fn);                                       \
     API_CHECKED_0(ret, name, where)                                                      \
+    API_GUARDED_0_##where(ret, name)                                                     \
     API_PUBLIC_0(ret, name, where)                                                       \
     ALWAYS_INLINE ret body_##name(const char *fn)
 

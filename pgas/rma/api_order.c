@@ -20,7 +20,7 @@ ROUTINE(void, shmem_set_lock, sizeof(long), ALONE, (long *, lock, LOCK))
 { lock_set(lock, fn); }
 ROUTINE(void, shmem_clear_lock, sizeof(long), ALONE, (long *, lock, LOCK))
 { lock_clear(lock, fn); }
-/* 0 = the caller now holds the lock, 1 = it is held by another PE; an error if the PE that
+/* 0: the caller holds the lock; 1: another PE holds it; an error if the PE that
  * stores its state has failed */
 ROUTINE(int, shmem_test_lock, sizeof(long), ALONE, (long *, lock, LOCK))
 { return lock_try(lock, fn) ? 0 : lock_status(lock); }

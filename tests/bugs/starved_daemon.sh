@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # starved_daemon.sh - a node daemon that gets no processor time for longer than the timeout
 # for an unreachable host must not be declared dead; neither one whose event loop waits for
-# libpmix for longer than SHMEM_LAUNCH_TIMEOUT.  A killed one is detected immediately.
+# libpmix for longer than SHMEM_LAUNCH_TIMEOUT.  A killed one is detected immediately.  A slow
+# registration of the job with libpmix delays neither signals nor --timeout.
 # SIGSTOP simulates starvation.
 set -eu
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
@@ -27,11 +28,24 @@ kill -CONT "$stopped" || fail "the stopped daemon was ended: $(cat "$work/err")"
 : >"$work/go"
 ended_with 0
 
+# slow.so delays the registration of the job by busy_s in the call itself, which blocks the
+# event loop of the daemon, or by SLOW_THREAD seconds in libpmix's thread, for which the loop must
+# not wait.
 cat >"$work/slow.c" <<'EOF'
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pmix_server.h>
+#include <stdlib.h>
 #include <unistd.h>
+
+static pmix_op_cbfunc_t on_done;
+
+static void slow_done(pmix_status_t status, void *arg)
+{
+    sleep((unsigned)atoi(getenv("SLOW_THREAD")));
+    on_done(status, arg);
+}
+
 pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int n,
                                           pmix_info_t *info, size_t ninfo,
                                           pmix_op_cbfunc_t done, void *arg)
@@ -40,7 +54,11 @@ pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int n,
         void *symbol;
         __typeof__(PMIx_server_register_nspace) *function;
     } real = {dlsym(RTLD_NEXT, "PMIx_server_register_nspace")};
-    sleep(BUSY_S);
+    on_done = done;
+    if (getenv("SLOW_THREAD") != NULL)
+        done = slow_done;
+    else
+        sleep(BUSY_S);
     return real.function(nspace, n, info, ninfo, done, arg);
 }
 EOF
@@ -58,6 +76,38 @@ began=$(now_ms)
 run 0 --vnodes 2 -n 2 true
 took=$(($(now_ms) - began))
 [ "$took" -ge $((busy_s * 1000)) ] || fail "the daemons were not busy ($took ms)"
+
+# ends_at_once SIGNAL STATUS ARGS...: a signal during the registration ends the job in < 1 s.
+ends_at_once() {
+    signal=$1
+    status=$2
+    shift 2
+    start "$@" -n 2 echo started
+    sleep 1
+    began=$(now_ms)
+    kill -"$signal" "$pid"
+    ended_with "$status"
+    took=$(($(now_ms) - began))
+    [ "$took" -lt 1000 ] || fail "SIG$signal during the registration: end after $took ms ($*)"
+    says 'got signal .*; ending 2 PEs'
+    [ ! -s "$work/out" ] || fail "PEs were started after SIG$signal"
+}
+
+export SLOW_THREAD=$busy_s
+ends_at_once INT 130
+ends_at_once TERM 143 --vnodes 2
+began=$(now_ms)
+run 124 --timeout 1 -n 2 echo started
+took=$(($(now_ms) - began))
+[ "$took" -lt 2000 ] || fail "--timeout 1 during the registration: end after $took ms"
+says 'has not been started'
+SLOW_THREAD=2
+began=$(now_ms)
+run 0 --vnodes 2 -n 2 echo started
+took=$(($(now_ms) - began))
+prints started
+[ "$took" -ge 2000 ] || fail "PEs were started before the end of the registration ($took ms)"
+unset SLOW_THREAD
 OSHRUN=$oshrun
 
 start_job

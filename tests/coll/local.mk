@@ -4,7 +4,9 @@
 check_PROGRAMS += tests/coll/schedule_check
 TESTS += tests/coll/schedule_check
 tests_coll_schedule_check_SOURCES = tests/coll/schedule/check.c tests/coll/schedule/model.c \
-	tests/coll/schedule/model.h
+	tests/coll/schedule/model.h tests/coll/schedule/model_int.h \
+	tests/coll/schedule/model_memory.c tests/coll/schedule/mutants.c \
+	tests/coll/schedule/mutants.h
 tests_coll_schedule_check_LDADD = $(libpgas)
 check_PROGRAMS += tests/coll/internode tests/coll/internode_departed tests/coll/nb \
 	tests/coll/profile tests/coll/shared

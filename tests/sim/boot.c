@@ -73,6 +73,15 @@ const char *boot_error(void)
     return "not found";
 }
 
+void boot_events_open(void (*on_failure)(uint32_t pe))
+{
+    (void)on_failure;
+}
+
+void boot_events_close(void)
+{
+}
+
 void boot_abort(int status, const char *why)
 {
     (void)why;

@@ -323,6 +323,73 @@ static void lost_early(struct pe *pe)
         kill(pid, SIGKILL);
 }
 
+/* The PE dies or stops with requests to PE 0 under way, which PE 0 reads only after it
+ * has given it up. */
+static void lost_post_requests(struct pe *pe)
+{
+    static unsigned char got[2][SHORT];
+    static uint64_t old;
+    const struct transport_amo add = {
+        .op = TRANSPORT_AMO_ADD, .size = 8, .operand = 1, .result = &old};
+    const struct transport_signal signal = {
+        .at = word_symaddr(0, COUNT_WORD), .op = TRANSPORT_AMO_ADD, .size = 8};
+    const struct transport_symaddr at = slot_symaddr(pe, 0, SEGMENT_HEAP, pe->me, 0);
+
+    service_pause(pe, true);
+    for (int c = 0; c < CHANS; c++)
+        for (int i = 0; i < 3 * OPS; i++) {
+            struct transport_ctx *ctx = loads[c].chan.ctx;
+            (void)pe->t->get(ctx, got[0], &at, SHORT, NULL);
+            (void)pe->t->amo(ctx, &signal.at, &add, NULL);
+            (void)pe->t->put_signal(ctx, &at, got[1], SHORT, &signal, NULL);
+            (void)pe->t->get(ctx, loads[c].got, &at, LONG, NULL);
+            pe->t->progress(ctx);
+        }
+}
+
+/* UCX 1.13 aborts the process if it cannot reply to a request (docs/TRANSPORTS.md). */
+static void lost_with_requests(struct pe *pe, bool continues)
+{
+    if (strcmp(pe->options->inner->name, "ucx") == 0)
+        return;
+    lost_connect_all(pe);
+    service_pause(pe, pe->me == 0);
+    barrier(pe);
+    if (pe->me == LOST) {
+        lost_post_requests(pe);
+        lost_stop_here(pe);
+    }
+    const pid_t pid = lost_pid(pe);
+    if (pe->me == 0) {
+        load_post(pe, &loads[1]); /* detects the failure */
+        if (!continues)
+            kill(pid, SIGKILL);
+        nap(pe, SETTLE_MS);
+        lose(pe);
+        load_check_ended(pe, &loads[1]);
+        if (continues)
+            kill(pid, SIGCONT);
+        service_pause(pe, false);
+        for (uint64_t end = now_ns() + LATE_MS * ns_per_ms; now_ns() < end; nap(pe, 1))
+            for (int i = 0; i < CHANS; i++)
+                check_survivors(pe, &loads[i].chan);
+        check_refused(pe, &loads[0].chan);
+        kill(pid, SIGKILL);
+    }
+    barrier(pe);
+    chan_close(&loads[1].chan);
+}
+
+static void lost_requests_killed(struct pe *pe)
+{
+    lost_with_requests(pe, false);
+}
+
+static void lost_requests_continues(struct pe *pe)
+{
+    lost_with_requests(pe, true);
+}
+
 /* ---- hook and sim ------------------------------------------------------------------ */
 
 /* Operations that never complete are outstanding until lost(). */
@@ -390,6 +457,12 @@ const struct test_case lost_cases[] = {
      .flags = CASE_PROCESSES | CASE_ALONE | CASE_DIES},
     {.name = "lost.early",
      .run = lost_early,
+     .flags = CASE_PROCESSES | CASE_ALONE | CASE_DIES},
+    {.name = "lost.requests_killed",
+     .run = lost_requests_killed,
+     .flags = CASE_PROCESSES | CASE_ALONE | CASE_DIES},
+    {.name = "lost.requests_continues",
+     .run = lost_requests_continues,
      .flags = CASE_PROCESSES | CASE_ALONE | CASE_DIES},
     {.name = "lost.dropped",
      .run = lost_dropped,

@@ -584,6 +584,30 @@ Test(hook, dropped_operations_never_complete)
     hook->close(net);
 }
 
+Test(hook, operations_to_a_lost_pe_complete)
+{
+    struct transport_net *net = open_hook("drop=1@2,reorder");
+    struct transport_ctx *ctx = hook->ctx_0(net);
+    struct transport_completion get = {.pending = 1};
+    struct transport_symaddr from = {.pe = 1};
+    char got = 'o';
+
+    failures = 0;
+    cr_assert_eq(hook->get(ctx, &got, &from, 1, &get), 0);
+    cr_assert_eq(put(ctx, 1, 0, NULL), 0);
+    cr_assert_eq(put(ctx, 2, 0, NULL), 0);
+    cr_assert_eq(hook->pending(ctx, NULL), 3);
+    hook->lost(net, 1, false);
+    cr_assert_eq(inner_lost, 1);
+    cr_assert_eq(put(ctx, 1, 0, NULL), -EHOSTDOWN);
+    cr_assert_gt(hook->progress(ctx), 0);
+    cr_assert(get.pending == 0 && get.error == -EHOSTDOWN && got == 'o');
+    cr_assert_eq(hook->pending(ctx, NULL), 1, "the put to PE 2");
+    progress_until_empty(ctx);
+    cr_assert(nposted == 1 && posted[0].pe == 2 && failures == 0);
+    hook->close(net);
+}
+
 Test(hook, failed_operations_report_errors)
 {
     struct transport_net *net = open_hook("fail=2@2");

@@ -8,6 +8,7 @@
 #include "pgas/core/memory/heap.h"
 #include "pgas/core/memory/peer.h"
 #include "pgas/core/memory/segment.h"
+#include "pgas/ft/ft_map.h"
 
 enum { LEN = 1 << 20 };
 
@@ -62,6 +63,38 @@ Test(peer, same_offset_on_the_other_pe, .init = world)
     cr_assert_eq(peer_at(p, sizeof *p, 1, "test"), q, "a second translation differs");
     cr_assert_eq((char *)peer_at(p + 1, 1, 1, "test") - (char *)q, (ptrdiff_t)sizeof *p);
     cr_assert_neq(peer_at(data + 8, 8, 1, "test"), data + 8);
+}
+
+/* An alive map in which PE 1 has failed. */
+static void fail_pe_1(void)
+{
+    pgas_self.ft = calloc(1, ft_map_bytes(2, 1, 2));
+    ft_map_init(pgas_self.ft, 2, 1, 0, 2);
+    atomic_store(ft_map_failed(pgas_self.ft), 1 << 1);
+}
+
+Test(peer, memory_of_a_dead_pe_is_a_sink, .init = world)
+{
+    char *p = heap_alloc(LEN / 2, 16);
+    const char *heap = segment_map(node->pe[1].heap_fd, pgas_self.heap_len, 0);
+
+    fail_pe_1();
+    char *q = peer_at(p, LEN / 2, 1, "test"), *r = peer_at(data + 8, 8, 1, "test");
+    cr_assert(q[0] == 0 && q[LEN / 2 - 1] == 0 && *r == 0);
+    *p = *data = 1;
+    *q = *r = 2;
+    cr_assert(*p == 1 && *data == 1);
+    cr_assert_eq(heap[p - (char *)pgas_self.heap_base], 0, "the PE's memory was written");
+    cr_assert_eq((uintptr_t)(q - (p - (char *)pgas_self.heap_base)) % HEAP_ALIGN, 0);
+    peer_fini();
+}
+
+Test(peer, mapped_memory_of_a_dead_pe_stays, .init = world)
+{
+    char *p = heap_alloc(8, 16), *q = peer_at(p, 8, 1, "test");
+
+    fail_pe_1();
+    cr_assert_eq(peer_at(p, 8, 1, "test"), q);
 }
 
 Test(peer, edges_of_a_segment, .init = world)

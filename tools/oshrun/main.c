@@ -2,7 +2,8 @@
 /*
  * main.c - oshrun: starts an OpenSHMEM program as N processing elements.
  *
- * Uses options.c, launcher.c, profile_report.c, reaper.c, front.c, daemon_main.c.
+ * Uses options.c, launcher.c, profile_report.c, reaper.c, front.c, daemon_main.c,
+ * stand_in.c.
  *
  *   main -> front (options, plan, terminal, signals, exit status)
  *             | struct job, commands          ^ events
@@ -17,6 +18,7 @@
 #include "tools/oshrun/daemon/reaper.h"
 #include "tools/oshrun/util/loop.h"
 #include "tools/oshrun/daemon/daemon_main.h"
+#include "tools/oshrun/daemon/stand_in.h"
 #include "tools/oshrun/front/options.h"
 #include "tools/oshrun/front/profile_report.h"
 #include "tools/oshrun/start/launcher.h"
@@ -102,6 +104,8 @@ int main(int argc, char **argv)
         main_ignore_write_signals();
         main_exit(daemon_main(main_raise_file_limit()));
     }
+    if (argc == 2 && strcmp(argv[1], STAND_IN_OPTION) == 0)
+        stand_in_main();
     enum options_result r = options_read(&o, argv);
     int rc = r == OPTIONS_WRONG ? EXIT_USAGE : 0;
     if (r == OPTIONS_RUN && o.launcher != NULL) {

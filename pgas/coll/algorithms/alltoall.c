@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * alltoall.c - see alltoall.h.  Uses: core/team, core/net, alltoall_internode, arrival,
- * barrier, mailbox, select, bounce, rma, rma/order, datatype/copy.
+ * executor, barrier, mailbox, select, bounce, rma, rma/order, datatype/copy.
  *
  * On a node, n PEs, blocks of b bytes:
  * - mailbox (small): each PE reads its blocks from the eager slots of all others.
@@ -12,7 +12,7 @@
  * Over several nodes:
  * - gather, bruck (small): alltoall_internode.c.
  * - pairwise (large): each PE puts its blocks to all others in cyclic order, n - 1
- *   messages of b bytes, between two barriers.
+ *   messages of b bytes, between two barriers (schedule.h).
  */
 #include "config.h"
 
@@ -22,6 +22,7 @@
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/sync/mailbox.h"
 #include "pgas/coll/sync/internode.h"
+#include "pgas/coll/schedule/executor.h"
 #include "pgas/coll/select/select.h"
 #include "pgas/coll/sync/bounce.h"
 #include "pgas/coll/sync/team_coll.h"
@@ -74,21 +75,65 @@ static void alltoall_exchange_barrier(struct shmem_team *team, void *dest,
     bounce_close(to, dest, all);
 }
 
-static void alltoall_exchange_puts(struct shmem_team *team, char *dest,
-                                   const char *source, size_t each, const char *fn)
-{
-    char *mine = dest + (size_t)team->me * each;
+/* ---- pairwise -------------------------------------------------------------------- */
 
-    barrier_sync(team, fn); /* all PEs have entered: every dest may be written */
-    for (int k = 1; k < team->npes; k++) {
-        int i = (team->me + k) % team->npes;
-        rma_put_nbi(SHMEM_CTX_DEFAULT, mine, source + (size_t)i * each, each,
-                    team_world_pe(team, i), fn);
-    }
-    copy_bytes(mine, source + (size_t)team->me * each, each);
-    order_quiet(SHMEM_CTX_DEFAULT, fn);
-    barrier_sync(team, fn); /* all blocks have arrived */
+struct pairwise {
+    struct shmem_team *team;
+    char *dest;
+    const char *source;
+    size_t each;
+    bool puts; /* since the last barrier */
+    const char *fn;
+};
+
+static bool alltoall_pairwise_put(void *job, const struct schedule_step *step)
+{
+    struct pairwise *j = job;
+
+    j->puts = true;
+    rma_put_nbi(SHMEM_CTX_DEFAULT, j->dest + step->to.first * j->each,
+                j->source + step->from.first * j->each, j->each,
+                team_world_pe(j->team, step->peer), j->fn);
+    return true;
 }
+
+static bool alltoall_pairwise_copy(void *job, const struct schedule_step *step)
+{
+    const struct pairwise *j = job;
+
+    copy_bytes(j->dest + step->to.first * j->each, j->source + step->from.first * j->each,
+               j->each);
+    return true;
+}
+
+static bool alltoall_pairwise_barrier(void *job, const struct schedule_step *step)
+{
+    struct pairwise *j = job;
+
+    (void)step;
+    if (j->puts)
+        order_quiet(SHMEM_CTX_DEFAULT, j->fn);
+    barrier_sync(j->team, j->fn);
+    return true;
+}
+
+static const struct executor_ops pairwise_ops = {.put = alltoall_pairwise_put,
+                                                 .compute = alltoall_pairwise_copy,
+                                                 .barrier = alltoall_pairwise_barrier};
+
+static void alltoall_exchange_pairwise(struct shmem_team *team, char *dest,
+                                       const char *source, size_t each, const char *fn)
+{
+    struct pairwise j = {team, dest, source, each, false, fn};
+
+    executor_run(&(struct executor){.schedule = {.name = SCHEDULE_ALLTOALL_PAIRWISE,
+                                                 .nodes = team->npes,
+                                                 .rank = team->me},
+                                    .ops = &pairwise_ops,
+                                    .job = &j});
+}
+
+/* ---- selection ------------------------------------------------------------------- */
 
 static enum select_algorithm alltoall_algorithm_remote(struct shmem_team *team,
                                                        size_t each, const char *fn)
@@ -114,7 +159,7 @@ static void alltoall_exchange_remote(struct shmem_team *team, void *dest,
     else if (a == INTERNODE_ALLTOALL_BRUCK)
         alltoall_bruck(team, dest, source, each, fn);
     else if (a != INTERNODE_ALLTOALL_BARRIER && !bounce_overlap(dest, all, source, all))
-        alltoall_exchange_puts(team, dest, source, each, fn);
+        alltoall_exchange_pairwise(team, dest, source, each, fn);
     else
         alltoall_exchange_barrier(team, dest, source, each, fn);
     barrier_unguard(team, fn);

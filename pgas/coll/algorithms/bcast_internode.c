@@ -189,7 +189,7 @@ struct eager_bcast {
 
 static struct eager_bcast bcast_inter_eager_begin(const struct job *j)
 {
-    struct internode_words *w = internode_words(j->team, j->team->me);
+    struct internode_words *w = internode_own_words(j->team);
     struct credit *eager = &j->team->coll->bcast.eager;
 
     if (!credit_available(eager, BCAST_EAGER_SLOTS))

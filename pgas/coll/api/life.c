@@ -186,7 +186,7 @@ static void life_create_teams(void)
     g->main_thread = pthread_self();
     g->starts = 1;
     g->life = LIFE_UP;
-    if (strcmp(g->env.ft, "continue") == 0) {
+    if (ft_boot_on()) {
         g->ft = node_ft(g->node);
         ft_start();
     }
@@ -295,8 +295,7 @@ static const struct stage stages[] = {
      "publishes the descriptor of the heap to the PEs of the node"},
     {NODE_STAGE_EXCHANGE, life_exchange_endpoints, NODE_STAGE_FT_DOWN, ft_boot_leave,
      "publishes the endpoint address of an open network; all PEs have left the teams "
-     "when "
-     "a PE leaves the watch of failures"},
+     "when a PE leaves the watch of failures"},
     {NODE_STAGE_TEAMS, life_create_teams, NODE_STAGE_TEAMS_DOWN, life_free_teams,
      "contexts and selection need the heap and the addresses of all PEs"},
     {NODE_STAGE_READY, life_make_ready, NODE_STAGE_COMPLETE, life_complete,

@@ -80,10 +80,8 @@ static struct nb_get *nb_get_free(struct nb *r)
 
     for (int i = 0; i < NB_GETS; i++) {
         struct nb_get *g = &r->get[i];
-        if (g->busy && load_acquire_u32(&g->done.pending) == 0) {
-            net_check_done(&g->done, g->pe, r->fn);
-            g->busy = false;
-        }
+        if (g->busy && load_acquire_u32(&g->done.pending) == 0)
+            g->busy = !net_check_done(&g->done, g->pe, r->fn);
         if (!g->busy)
             unused = g;
     }

@@ -16,6 +16,10 @@ static bool executor_step(const struct executor *e)
         return ops->arrived(e->job, &e->step);
     case STEP_GET:
         return ops->get(e->job, &e->step);
+    case STEP_PUT:
+        return ops->put(e->job, &e->step);
+    case STEP_BARRIER:
+        return ops->barrier(e->job, &e->step);
     case STEP_REDUCE:
     case STEP_COPY:
         return ops->compute(e->job, &e->step);

@@ -8,7 +8,8 @@
  *
  * The operations of a collective translate ranks, tags and regions to nodes, signal words
  * and memory.  An executor belongs to one thread at a time.
- * Uses: schedule.  Used by: internode, leader_job, bcast_internode, nb.
+ * Uses: schedule.  Used by: internode, leader_job, bcast_internode, alltoall,
+ * nb.
  */
 #ifndef PGAS_COLL_EXECUTOR_H
 #define PGAS_COLL_EXECUTOR_H
@@ -24,6 +25,8 @@ struct executor_ops {
     bool (*arrived)(void *job, const struct schedule_step *step);
     void (*await)(void *job, const struct schedule_step *step);
     bool (*get)(void *job, const struct schedule_step *step);
+    bool (*put)(void *job, const struct schedule_step *step);
+    bool (*barrier)(void *job, const struct schedule_step *step);
     bool (*compute)(void *job, const struct schedule_step *step); /* REDUCE and COPY */
     void (*ready)(void *job, const struct schedule_step *step);
 };

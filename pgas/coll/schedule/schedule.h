@@ -16,7 +16,8 @@
  * Push and pull.  In the blocking collectives the nodes are those of the team, and data
  * travel with the messages.  The schedules PULL_* are those of the nonblocking
  * collectives: the nodes are the PEs of the team, messages are signals without data, and
- * a PE reads the data of others by GET.
+ * a PE reads the data of others by GET.  In ALLTOALL_PAIRWISE the nodes are the PEs of
+ * the team, too; barriers of the team separate its PUTs from other accesses.
  *
  * Ranks.  In an algorithm with a root the ranks are relative to the node of the root,
  * which has rank 0; in the others a rank is the number of the node.
@@ -35,7 +36,8 @@
 enum schedule_space {
     SPACE_DATA,   /* operand and result; equal symmetric addresses on all leaders */
     SPACE_INBOX,  /* scratch memory of the leader, written by other leaders */
-    SPACE_SOURCE, /* PULL_*: the operand; it may be the same memory as DATA */
+    SPACE_SOURCE, /* PULL_*, ALLTOALL_PAIRWISE: the operand; in PULL_* it may be the same
+                     memory as DATA */
 };
 
 /* Units first .. first + count - 1.  Units of an alltoall and of an allgather wrap around
@@ -57,6 +59,9 @@ struct schedule_region {
  *         it ends only after all its own regions have been read.  With `copied`, and if
  *         `to` is not in the inbox, only until its next step that is not a GET.  Without,
  *         `to` is only read, and before that SEND.
+ * PUT     region `to` of rank `peer` = from, without a message.  Both regions are in use
+ *         until the next BARRIER.
+ * BARRIER wait until all ranks have reached it, and all PUTs before it are complete.
  * REDUCE  to = to op from; with `before`, to = from op to.
  * COPY    to = from.
  * READY   region `to` is final: the other PEs of the node may read it.
@@ -67,6 +72,8 @@ enum schedule_kind {
     STEP_SEND,
     STEP_RECV,
     STEP_GET,
+    STEP_PUT,
+    STEP_BARRIER,
     STEP_REDUCE,
     STEP_COPY,
     STEP_READY,
@@ -97,9 +104,12 @@ struct schedule_step {
  * - scatter: scatter + ring allgather (van de Geijn 1994): 2 (N - 1) rounds, 2 m bytes
  * per leader.
  *
- * alltoall (Bruck et al. 1997): ceil(log2 N) rounds of one message of up to N / 2
- * bundles.  The bundle from node s to node s + i (cyclic) has number i and moves by 2^k
- * nodes in round k if i has bit k set.
+ * alltoall:
+ * - bruck (Bruck et al. 1997): ceil(log2 N) rounds of one message of up to N / 2 bundles.
+ *   The bundle from node s to node s + i (cyclic) has number i and moves by 2^k nodes in
+ *   round k if i has bit k set.
+ * - pairwise: N - 1 PUTs to N - 1 ranks in cyclic order, between two barriers; block
+ *   `peer` of SOURCE to block `rank` of the peer's DATA.
  *
  * allreduce in place:
  * - direct: reduce-scatter and allgather by direct exchange: 2 rounds of N - 1 messages,
@@ -140,6 +150,7 @@ struct schedule_step {
     X(BCAST_SCATTER, bcast_scatter, nodes, none, "broadcast scatter")
 #define SCHEDULE_TABLE_COMPUTING(X)                                                      \
     X(ALLTOALL_BRUCK, alltoall_bruck, log2, bruck, "alltoall bruck")                     \
+    X(ALLTOALL_PAIRWISE, alltoall_pairwise, none, none, "alltoall pairwise")             \
     X(REDUCE_DIRECT, reduce_direct, twice_nodes, slices, "reduce direct")                \
     X(REDUCE_RING, reduce_ring, twice_nodes, operand, "reduce ring")                     \
     X(REDUCE_HALVING, reduce_halving, twice_log2_fold, halves, "reduce halving")         \

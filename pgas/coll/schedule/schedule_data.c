@@ -226,3 +226,21 @@ bool schedule_alltoall_bruck_step(const struct schedule *s, int i,
     }
     return true;
 }
+
+/* BARRIER; N - 1 PUTs; COPY of the own block; BARRIER. */
+bool schedule_alltoall_pairwise_step(const struct schedule *s, int i,
+                                     struct schedule_step *step)
+{
+    size_t peer = (size_t)schedule_at(s, i % s->nodes);
+
+    if (i > s->nodes + 1)
+        return false;
+    *step =
+        (struct schedule_step){.kind = i == 0 || i > s->nodes ? STEP_BARRIER
+                                       : i < s->nodes         ? STEP_PUT
+                                                              : STEP_COPY,
+                               .peer = (int)peer,
+                               .from = {.space = SPACE_SOURCE, .first = peer, .count = 1},
+                               .to = schedule_data((size_t)s->rank, 1)};
+    return true;
+}

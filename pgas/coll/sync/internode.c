@@ -130,7 +130,7 @@ static bool internode_signalled(const void *arg)
 static void internode_await_signal(const struct shmem_team *team, int k, uint32_t n,
                                    int from, const char *fn)
 {
-    const struct internode_words *mine = internode_words(team, team->me);
+    const struct internode_words *mine = internode_own_words(team);
     const uint32_t *word = &mine->round[k].signal[n % 2];
     struct probe_timer timer = {0};
     struct goal g = {word, n, from, team, fn, &timer};
@@ -158,12 +158,11 @@ int internode_leader(const struct shmem_team *team)
 
 static struct internode_words *internode_leaders_words(const struct shmem_team *team)
 {
-    return internode_words(team, team->nodes->local_pe[0]);
-}
+    struct internode_state *s = &team->coll->internode;
 
-static struct internode_words *internode_own_words(const struct shmem_team *team)
-{
-    return internode_words(team, team->me);
+    if (unlikely(s->leader == NULL)) /* its heap is mapped now, and stays mapped */
+        s->leader = internode_words(team, team->nodes->local_pe[0]);
+    return s->leader;
 }
 
 /* Value of the leader's `arrived` when all PEs of its node have arrived. (`counts`

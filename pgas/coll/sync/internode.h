@@ -31,12 +31,13 @@ struct internode_round {
     uint8_t source[2];
 };
 
-/* Invariant: equal on all PEs of the team, `epoch` on all leaders. */
+/* Invariant: the counters are equal on all PEs of the team, `epoch` on all leaders. */
 struct internode_state {
     uint32_t counts; /* barriers counted on this node (barrier_words.arrived) */
     uint32_t epoch;  /* leader barriers so far */
     uint32_t
         buffers; /* piggybacked collectives so far; they alternate between two buffers */
+    struct internode_words *leader; /* words of this node's leader; NULL: not used yet */
     struct scratch eager; /* struct internode_eager of each leader, after the first use */
 };
 

@@ -92,7 +92,7 @@ static int leader_of(const struct exchange *h, int node)
 /* Signal word of a step in this PE's memory; it has the same symmetric address on all. */
 static uint64_t *leader_msg_word_of(const struct exchange *h, int step)
 {
-    return &internode_words(h->team, h->team->me)
+    return &internode_own_words(h->team)
                 ->leader.arrived[leader_msg_turn_of(h)][step % LEADER_WORDS];
 }
 

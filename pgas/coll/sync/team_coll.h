@@ -111,6 +111,10 @@ static inline struct internode_words *internode_words(const struct shmem_team *t
 {
     return (struct internode_words *)team_words(team, i);
 }
+static inline struct internode_words *internode_own_words(const struct shmem_team *team)
+{
+    return (struct internode_words *)((char *)pgas_self.heap_base + team->words_offset);
+}
 
 /* Select an algorithm for `bytes` per block: the contribution of one PE; in an alltoall,
  * the block for one other PE; in a collect, the mean contribution.  The team must not be

@@ -6,14 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pgas/core/base/os.h"
+#include "pgas/core/base/timing.h"
 #include "pgas/core/core_state.h"
 #include "pgas/core/boot/boot_pmix.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/base/pgas.h"
+#include "pgas/threads/atomic.h"
 
 #define STATE core_self.boot
-
-#define GET_LIMIT_S 86400 /* timeout of boot_get: one day */
 
 const char *boot_nspace(void)
 {
@@ -179,11 +180,10 @@ int boot_put(enum boot_scope scope, const char *key, const void *data, size_t le
 }
 
 /* Without a timeout attribute a PMIx server fails the request after 2 seconds. */
-static pmix_value_t *boot_wait_for(uint32_t rank, const char *key)
+static pmix_value_t *boot_wait_for(uint32_t rank, const char *key, int seconds)
 {
     pmix_key_t now;
     pmix_info_t limit;
-    int seconds = GET_LIMIT_S;
 
     if (!STATE.connected)
         return NULL;
@@ -193,7 +193,13 @@ static pmix_value_t *boot_wait_for(uint32_t rank, const char *key)
 
 ssize_t boot_get(uint32_t rank, const char *key, void *data, size_t space)
 {
-    pmix_value_t *value = boot_wait_for(rank, key);
+    return boot_get_within(rank, key, data, space, BOOT_GET_S);
+}
+
+ssize_t boot_get_within(uint32_t rank, const char *key, void *data, size_t space,
+                        int seconds)
+{
+    pmix_value_t *value = boot_wait_for(rank, key, seconds);
     ssize_t len = -1;
 
     if (value == NULL)
@@ -221,6 +227,66 @@ int boot_barrier(void)
         return 0;
     PMIX_INFO_LOAD(&collect, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
     return boot_done(PMIx_Fence(NULL, 0, &collect, 1));
+}
+
+/* The state of a fence; it outlives a wait that has ended. */
+struct boot_fence {
+    uint32_t done;       /* stored with release after status */
+    uint32_t references; /* of the waiter and the callback */
+    pmix_status_t status;
+};
+
+static void boot_fence_release(struct boot_fence *f)
+{
+    if (fetch_add_acq_rel_u32(&f->references, UINT32_MAX) == 1)
+        free(f);
+}
+
+/* pmix_op_cbfunc_t */
+static void boot_fence_done(pmix_status_t status, void *arg)
+{
+    struct boot_fence *f = arg;
+
+    f->status = status;
+    store_release_u32(&f->done, 1);
+    boot_fence_release(f);
+}
+
+static int boot_fence_await(struct boot_fence *f, bool (*ended)(void *arg), void *arg)
+{
+    bool over = false;
+
+    while (load_acquire_u32(&f->done) == 0 && !over) {
+        os_sleep(TIMING_NAP);
+        over = ended(arg);
+    }
+    int rc = load_acquire_u32(&f->done) == 0 ? PMIX_ERR_TIMEOUT : f->status;
+    boot_fence_release(f);
+    return boot_done(rc);
+}
+
+int boot_barrier_of(const uint32_t *rank, size_t n, bool (*ended)(void *arg), void *arg)
+{
+    pmix_info_t collect;
+    bool yes = true;
+    struct boot_fence *f = malloc(sizeof *f);
+    pmix_proc_t *proc = malloc(n * sizeof *proc);
+
+    if (!STATE.connected || f == NULL || proc == NULL) {
+        free(f);
+        free(proc);
+        return STATE.connected ? boot_done(PMIX_ERR_NOMEM) : 0;
+    }
+    *f = (struct boot_fence){.references = 2};
+    for (size_t i = 0; i < n; i++)
+        PMIX_LOAD_PROCID(&proc[i], STATE.myself.nspace, rank[i]);
+    PMIX_INFO_LOAD(&collect, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
+    pmix_status_t rc = PMIx_Fence_nb(proc, n, &collect, 1, boot_fence_done, f);
+    free(proc);
+    if (rc == PMIX_SUCCESS)
+        return boot_fence_await(f, ended, arg);
+    free(f); /* PMIX_OPERATION_SUCCEEDED, or an error: there is no callback */
+    return boot_done(rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc);
 }
 
 void boot_abort(int status, const char *why)

@@ -5,7 +5,8 @@
  *
  * Only one thread at a time may call these functions.  boot_get has a timeout of one day
  * and boot_barrier none: only the launcher can tell a late PE from a dead one, and it
- * ends the job if a PE dies.
+ * ends the job if a PE dies.  boot_get_within and boot_barrier_of are for jobs that
+ * survive failures.
  * Uses: pgas.h, log.  Used by: coll/life, nodeseg.
  */
 #ifndef PGAS_CORE_BOOT_H
@@ -52,11 +53,26 @@ enum boot_scope { BOOT_NODE, BOOT_ALL };
 int boot_put(enum boot_scope scope, const char *key, const void *data, size_t len);
 ssize_t boot_get(uint32_t rank, const char *key, void *data, size_t space);
 
+/* As boot_get, with a timeout in seconds. */
+enum { BOOT_GET_S = 86400, BOOT_GET_SHORT_S = 5 };
+ssize_t boot_get_within(uint32_t rank, const char *key, void *data, size_t space,
+                        int seconds);
+
 /* A barrier over all PEs of the job.  Values put before it are available after it. */
 int boot_barrier(void);
 
+/* A barrier over n PEs; `ended` is polled meanwhile and ends the wait.  0; or -1 if PMIx
+ * fails or the wait has ended, and another barrier over fewer PEs may follow. */
+int boot_barrier_of(const uint32_t *rank, size_t n, bool (*ended)(void *arg), void *arg);
+
 /* Error text of the last call that returned -1. */
 const char *boot_error(void);
+
+/* Calls on_failure for each PE that the launcher reports as failed by a PMIx event, from
+ * the thread of libpmix; until boot_events_close.  Other handlers of the process get the
+ * same events. */
+void boot_events_open(void (*on_failure)(uint32_t pe));
+void boot_events_close(void);
 
 /* Asks the launcher to end the job with this status. */
 void boot_abort(int status, const char *why);

@@ -15,6 +15,7 @@
 #include "pgas/core/memory/peer.h"
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/core/memory/segment.h"
+#include "pgas/ft/ft.h"
 
 enum { REGIONS_TEXT_MAX = 384 };
 
@@ -50,6 +51,19 @@ void peer_fini(void)
     g->peer = NULL;
 }
 
+/* With SHMEM_FT=continue: a mapping in place of a segment of a PE that has died before
+ * the first access to it.  All paths work, stores have no effect elsewhere, and loads
+ * give 0, or what this PE has stored.  NULL if the PE has not died; errno is unchanged.
+ */
+static char *peer_map_sink(int pe, size_t len, size_t align)
+{
+    int reason = errno;
+    bool dead = pgas_self.ft != NULL && (ft_pe_failed(pe) || nodeseg_await_end(pe));
+
+    errno = reason;
+    return dead ? segment_map_sink(len, align) : NULL;
+}
+
 /* Maps one segment of a peer and publishes the address.  NULL with errno. */
 static char *peer_map_segment(char **slot, int pe, int fd, size_t len, size_t align)
 {
@@ -59,7 +73,10 @@ static char *peer_map_segment(char **slot, int pe, int fd, size_t len, size_t al
     char *p = *slot;
     if (p == NULL) {
         PGAS_ASSERT(pe != g->me && g->peer[pe].node != NULL);
-        p = segment_map_peer(g->peer[pe].node->pid, fd, len, align);
+        if (!ft_pe_failed(pe)) /* the kernel may have reused its process ID */
+            p = segment_map_peer(g->peer[pe].node->pid, fd, len, align);
+        if (p == NULL)
+            p = peer_map_sink(pe, len, align);
         if (p != NULL)
             coredump_exclude(p, len); /* it belongs in the peer's core file */
         __atomic_store_n(slot, p, __ATOMIC_RELEASE);
@@ -82,7 +99,9 @@ static bool peer_same_data(int pe)
 
     if (net_remote(pe)) {
         net_connect(pe);
-        return load_acquire_u32(&pgas_self.peer[pe].program) == PROGRAM_SAME;
+        uint32_t program = load_acquire_u32(&pgas_self.peer[pe].program);
+        return program == PROGRAM_SAME ||
+               (program == PROGRAM_UNKNOWN && ft_pe_failed(pe));
     }
     return n->data_tag == pgas_self.data_tag && n->data_len == pgas_self.data_len;
 }

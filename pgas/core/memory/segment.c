@@ -33,10 +33,11 @@ close_fd:;
     return -1;
 }
 
-static void *segment_map_shared(void *at, int fd, size_t len, int flags)
+/* Private anonymous memory if fd is -1. */
+static void *segment_map_at(void *at, int fd, size_t len, int flags)
 {
-    void *p =
-        mmap(at, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | flags, fd, 0);
+    int kind = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+    void *p = mmap(at, len, PROT_READ | PROT_WRITE, kind | MAP_NORESERVE | flags, fd, 0);
 
     return p == MAP_FAILED ? NULL : p;
 }
@@ -57,7 +58,7 @@ static void *segment_map_aligned(int fd, size_t len, size_t align)
     if (space == MAP_FAILED)
         return NULL;
     char *at = (char *)(((uintptr_t)space + align - 1) & ~(uintptr_t)(align - 1));
-    char *p = segment_map_shared(at, fd, len, MAP_FIXED);
+    char *p = segment_map_at(at, fd, len, MAP_FIXED);
     if (p == NULL) {
         munmap(space, reserved);
         return NULL;
@@ -72,7 +73,7 @@ static void *segment_map_aligned(int fd, size_t len, size_t align)
 
 void *segment_map(int fd, size_t len, size_t align)
 {
-    return align == 0 ? segment_map_shared(NULL, fd, len, 0)
+    return align == 0 ? segment_map_at(NULL, fd, len, 0)
                       : segment_map_aligned(fd, len, align);
 }
 
@@ -95,4 +96,9 @@ void *segment_map_peer(pid_t pid, int fd, size_t len, size_t align)
     close(mine);
     errno = reason;
     return p;
+}
+
+void *segment_map_sink(size_t len, size_t align)
+{
+    return segment_map(-1, len, align);
 }

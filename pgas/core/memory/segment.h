@@ -23,4 +23,7 @@ int segment_open(pid_t pid, int fd);
 /* Maps the file behind descriptor fd of process pid; NULL with errno. */
 void *segment_map_peer(pid_t pid, int fd, size_t len, size_t align);
 
+/* Maps private memory of zeros; NULL with errno. */
+void *segment_map_sink(size_t len, size_t align);
+
 #endif

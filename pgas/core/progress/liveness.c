@@ -14,6 +14,7 @@
 #include "pgas/core/base/timing.h"
 #include "pgas/core/core_state.h"
 #include "pgas/core/progress/net_int.h"
+#include "pgas/ft/ft.h"
 
 #define STATE core_self.net.watch
 
@@ -31,31 +32,39 @@ static uint32_t liveness_next_node(void)
     return (pgas_self.node_of[pgas_self.me] + STATE.distance) % pgas_self.nnodes;
 }
 
+static bool liveness_counts(uint32_t node, int pe)
+{
+    return pgas_self.node_of[pe] == node && !ft_pe_failed(pe);
+}
+
 /* The PE of the node with index local_rank % PEs, so that the PEs of this node probe
- * different PEs. */
+ * different PEs; without those that are known to be dead.  -1: there is none. */
 static int liveness_pe_of_node(uint32_t node)
 {
     const struct pgas *g = &pgas_self;
-    int n = 0;
+    int n = 0, seen = 0;
 
     for (uint32_t pe = 0; pe < g->npes; pe++)
-        n += g->node_of[pe] == node;
-    int nth = g->local_rank % n, pe = -1;
-    for (int seen = -1; seen < nth; seen += g->node_of[pe] == node)
-        pe++;
-    return pe;
+        n += liveness_counts(node, (int)pe);
+    for (uint32_t pe = 0; pe < g->npes && n > 0; pe++)
+        if (liveness_counts(node, (int)pe) && seen++ == g->local_rank % n)
+            return (int)pe;
+    return -1;
 }
 
 static void liveness_start(const char *fn)
 {
+    int pe = liveness_pe_of_node(liveness_next_node());
+
+    if (pe < 0)
+        return;
     STATE.done = (struct transport_completion){.pending = 1};
     STATE.patience = (struct net_patience){.checked_ns = 0};
     STATE.op = (struct net_op){
         .post = net_post_get,
         .c = &pgas_self.net->ctx_0,
         .fn = fn,
-        .symaddr = {.pe = liveness_pe_of_node(liveness_next_node()),
-                    .segment = SEGMENT_HEAP},
+        .symaddr = {.pe = pe, .segment = SEGMENT_HEAP},
         .to = &STATE.word,
         .len = sizeof STATE.word,
         .done = &STATE.done,
@@ -79,6 +88,8 @@ void net_watch(const char *fn, uint64_t slept_ns)
 {
     struct net *n = pgas_self.net;
 
+    if (n != NULL)
+        net_check_suspects(n);
     /* Not during shmem_init: the lookup of a PE's descriptor could wait for that node,
      * which waits for this one. */
     if (n == NULL || load_acquire_u32(&n->leaving) != 0 || pgas_self.life != LIFE_UP ||

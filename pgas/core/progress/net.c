@@ -137,9 +137,7 @@ static const char *net_waiting_in(char *text, size_t size)
     return text;
 }
 
-/* The node's name according to the launcher; its number if another thread holds
- * boot_lock. */
-static void net_node_name(struct net *n, int pe, char *name, size_t size)
+void net_node_name(struct net *n, int pe, char *name, size_t size)
 {
     uint32_t node = n->boot->node_of[pe];
 
@@ -150,7 +148,7 @@ static void net_node_name(struct net *n, int pe, char *name, size_t size)
     pthread_mutex_unlock(&n->boot_lock);
 }
 
-/* transport_world.failed: ends the job unless it is finalizing. */
+/* transport_world.failed: ends the job unless it is finalizing, or survives failures. */
 static void net_failed(const struct transport_world *world, int pe, const char *reason)
 {
     struct net *n = world->arg;
@@ -160,6 +158,8 @@ static void net_failed(const struct transport_world *world, int pe, const char *
         return;
     if (pe < 0)
         log_die("%s: %s", n->t->name, reason);
+    if (net_suspect(pe, reason))
+        return;
     net_node_name(n, pe, name, sizeof name);
     log_lost("%slost PE %d on node %s: %s: %s", net_waiting_in(what, sizeof what), pe,
              name, n->t->name, reason);
@@ -225,6 +225,7 @@ void net_open(const struct boot *b)
     pthread_mutex_init(&n->ctx_0.lock, NULL);
     pthread_mutex_init(&n->ctx_lock, NULL);
     pthread_mutex_init(&n->boot_lock, NULL);
+    pthread_mutex_init(&n->suspects.lock, NULL);
     n->ctx_0.t = n->t->ctx_0(n->open);
     n->ctx_0.locked = n->ctx_0.serves = true;
     net_watch_init();
@@ -265,7 +266,9 @@ void net_leave(const char *fn)
     if (n == NULL)
         return;
     store_release_u32(&n->leaving, 1);
-    if (boot_barrier() != 0)
+    if (unlikely(pgas_self.ft != NULL))
+        net_leave_survivors(fn);
+    else if (boot_barrier() != 0)
         log_warn("%s: the barrier of the launcher failed: %s", fn, boot_error());
 }
 
@@ -364,9 +367,4 @@ void net_ctx_close(struct net_ctx *c)
     pthread_mutex_unlock(&n->ctx_lock);
     pthread_mutex_destroy(&c->lock);
     free(c);
-}
-
-void net_pe_failed(int pe)
-{
-    (void)pe;
 }

@@ -13,8 +13,15 @@
  * otherwise the progress thread, which sleeps until the network is ready (net_thread.c).
  *
  * All functions are thread-safe, subject to the options of the context.  fn is the public
- * routine, for error messages; an operation that fails ends the job.
- * Uses: peer, boot, block, transport.h.  Used by: coll/life, ctx, rma, coll.
+ * routine, for error messages.
+ *
+ * Failures.  With SHMEM_FT=abort an operation that fails ends the job.  With
+ * SHMEM_FT=continue (ft/ft.h) an operation on a failed PE is dropped: it completes, the
+ * destination of a get is undefined, and the result of a fetching atomic is 0 if the
+ * operation began after the failure was known.  If the transport loses a PE that is not
+ * known to be dead, calls that depend on it wait for the failure detector, and end the
+ * job if it considers the PE alive (net_lost.c). Uses: peer, boot, block, transport.h.
+ * Used by: coll/life, ctx, rma, coll.
  */
 #ifndef PGAS_CORE_NET_H
 #define PGAS_CORE_NET_H
@@ -55,7 +62,8 @@ void net_leave(const char *fn);
  * since other threads may still use it. */
 void net_close(bool exiting);
 
-/* Determines whether a remote PE runs the same executable (peer_program), once. */
+/* Determines whether a remote PE runs the same executable (peer_program), once; that of a
+ * dead PE may remain unknown. */
 void net_connect(int pe);
 
 /* The selected transport and its description in one line, or why the job needs none. */
@@ -114,8 +122,10 @@ bool net_start_get(struct net_ctx *c, void *to, struct transport_symaddr from, s
                    struct transport_completion *done, const char *fn);
 bool net_start_set(struct net_ctx *c, struct transport_symaddr at, uint64_t value,
                    uint32_t size, const char *fn);
-/* Ends the job if the operation has failed. */
-void net_check_done(const struct transport_completion *done, int pe, const char *fn);
+/* After done->pending is 0: true if the operation is complete, or dropped because the PE
+ * is dead; false if it has failed and it is not known whether the PE is dead: call again.
+ * With SHMEM_FT=abort a failure ends the job. */
+bool net_check_done(const struct transport_completion *done, int pe, const char *fn);
 
 /* True if a non-fetching add has a lower latency than a put. */
 bool net_quick_signal(void);

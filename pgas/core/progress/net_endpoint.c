@@ -24,6 +24,7 @@
 #include "pgas/core/memory/peer.h"
 #include "pgas/core/memory/segment.h"
 #include "pgas/core/team/team.h"
+#include "pgas/ft/ft.h"
 
 #define KEY "pgas.net"
 
@@ -200,6 +201,8 @@ static ssize_t net_ep_lookup_memory(const struct net *n, int pe, void *to, size_
     const struct node_pe *p = &pgas_self.node->pe[net_ep_local_rank_of(n->boot, pe)];
     char *heap = segment_map_peer(p->pid, p->heap_fd, p->heap_len, 0);
 
+    if (heap == NULL && pgas_self.ft != NULL)
+        return -1;
     if (heap == NULL)
         log_die("cannot map the memory of PE %d: %s", pe, strerror(errno));
     ssize_t len =
@@ -228,13 +231,18 @@ static ssize_t net_ep_lookup_launcher(struct net *n, int pe, void *to, size_t sp
     if (value == NULL)
         return -1;
     pthread_mutex_lock(&n->boot_lock);
-    ssize_t len = boot_get(net_ep_first_of(b, node), KEY, value, most);
+    ssize_t len = boot_get_within(net_ep_first_of(b, node), KEY, value, most,
+                                  pgas_self.ft != NULL ? BOOT_GET_SHORT_S : BOOT_GET_S);
     pthread_mutex_unlock(&n->boot_lock);
     const struct card *card =
         len > 0 ? net_ep_nth_endpoint(value, (size_t)len, net_ep_nth_of_node(b, pe))
                 : NULL;
-    if (card == NULL)
+    if (card == NULL && pgas_self.ft == NULL)
         log_die("the launcher does not know how to reach PE %d: %s", pe, boot_error());
+    if (card == NULL) {
+        free(value);
+        return -1; /* the launcher may have dropped the values of a dead PE */
+    }
     len = net_ep_read(n, pe, card, to, space);
     free(value);
     return len;
@@ -245,6 +253,8 @@ ssize_t net_endpoint_address(const struct transport_world *world, int pe, void *
 {
     struct net *n = world->arg;
 
+    if (ft_pe_failed(pe))
+        return -1;
     if (n->boot->nnodes > 1)
         return net_ep_lookup_launcher(n, pe, to, space);
     return net_ep_lookup_memory(n, pe, to, space);
@@ -254,6 +264,7 @@ void net_connect(int pe)
 {
     unsigned char address[TRANSPORT_ADDRESS_MAX];
 
-    if (load_acquire_u32(&pgas_self.peer[pe].program) == PROGRAM_UNKNOWN)
-        net_endpoint_address(&pgas_self.net->world, pe, address, sizeof address);
+    if (load_acquire_u32(&pgas_self.peer[pe].program) == PROGRAM_UNKNOWN &&
+        net_endpoint_address(&pgas_self.net->world, pe, address, sizeof address) < 0)
+        net_await_verdict(pe, "first access to a global variable", EADDRNOTAVAIL);
 }

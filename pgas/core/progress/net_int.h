@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * net_int.h - private to net.c (initialization), net_endpoint.c (endpoint descriptors),
- * net_ops.c (blocking operations), net_poll.c and net_thread.c (progress) and liveness.c
- * (probes).
+ * net_ops.c (blocking operations), net_poll.c and net_thread.c (progress), net_lost.c
+ * (failed PEs) and liveness.c (probes).
  */
 #ifndef PGAS_CORE_NET_INT_H
 #define PGAS_CORE_NET_INT_H
@@ -34,6 +34,19 @@ struct net_ctx {
     struct net_ctx *next; /* in net->contexts */
 };
 
+/* PEs that the transport has lost and that are not known to be dead.  If more are lost at
+ * the same time, the others are not recorded. */
+enum { NET_SUSPECTS = 16 };
+struct net_suspects {
+    pthread_mutex_t lock; /* a leaf */
+    uint32_t n;           /* atomic; stored under lock */
+    struct net_suspect {
+        int pe;
+        uint64_t since_ns;
+        char reason[TRANSPORT_TEXT_MAX];
+    } of[NET_SUSPECTS];
+};
+
 struct net {
     const struct transport *t;
     struct transport_net *open;
@@ -44,6 +57,7 @@ struct net {
     pthread_mutex_t boot_lock; /* serialises requests to the launcher */
     const struct boot *boot;
     uint32_t leaving; /* finalizing: failures of peers are ignored */
+    struct net_suspects suspects;
     char text[TRANSPORT_TEXT_MAX * 2];
 
     /* The progress thread; its states are described in progress.h. */
@@ -151,6 +165,25 @@ void net_endpoint_publish(struct net *n);
 /* transport_world.address_of */
 ssize_t net_endpoint_address(const struct transport_world *world, int pe, void *to,
                              size_t space);
+
+/* ---- net_lost.c: failed PEs -------------------------------------------------------- */
+
+/* The transport has lost the PE.  False if that must end the job: SHMEM_FT=abort.  Any
+ * thread, with any lock; does not block. */
+bool net_suspect(int pe, const char *reason);
+/* The transport has lost the PE: returns when it is known to be dead; ends the job if it
+ * is not after the limit.  False, at once, if SHMEM_FT=abort or `pe` is not a PE. */
+bool net_await_verdict(int pe, const char *fn, int error);
+/* Returns when all suspects are known to be dead. */
+void net_await_verdicts(const char *fn);
+/* Ends the job if a suspect is not known to be dead after the limit.  Called periodically
+ * by waiting threads and by the progress thread. */
+void net_check_suspects(struct net *n);
+/* Waits for the surviving PEs at the end of the job. */
+void net_leave_survivors(const char *fn);
+/* The node's name according to the launcher; its number if another thread holds boot_lock
+ * (net.c). */
+void net_node_name(struct net *n, int pe, char *name, size_t size);
 
 /* ---- net_poll.c ------------------------------------------------------------------- */
 

@@ -21,6 +21,7 @@
 #include "pgas/core/base/log.h"
 #include "pgas/core/progress/net_int.h"
 #include "pgas/core/base/pgas_assert.h"
+#include "pgas/ft/ft.h"
 
 enum { POSTS_PER_PROGRESS = 8 };
 
@@ -176,7 +177,10 @@ void net_check_stall(const struct net_op *o, struct net_patience *p)
     bool ends = net_patience_ends(p, clock_ns(), posts - pending, one, net_timeout_ns());
     if (p->silent_ns == 0)
         p->pe = pe; /* later operations, such as probes, are not to blame */
-    if (ends)
+    net_check_suspects(pgas_self.net);
+    if (ends && p->pe >= 0 && ft_pe_failed(p->pe))
+        *p = (struct net_patience){0}; /* the transport completes its operations */
+    else if (ends)
         net_op_timed_out(o, p->pe);
 }
 
@@ -225,10 +229,32 @@ static __attribute__((noinline)) void net_op_wait_until(struct net_op *o,
                                      .sleep = o->c->serves ? NULL : net_wait_nap});
 }
 
-static void net_op_check_accepted(const struct net_op *o)
+/* The PE is dead and the operation has no effect.  A refused post has not changed its
+ * completion. */
+static void net_op_drop(struct net_op *o, int error)
+{
+    if (o->amo != NULL && o->amo->result != NULL)
+        memset(o->amo->result, 0, o->amo->size);
+    o->rc = 0;
+    if (o->done == NULL || load_acquire_u32(&o->done->pending) == 0)
+        return;
+    o->done->error = error;
+    store_release_u32(&o->done->pending, 0);
+}
+
+/* The transport has refused the operation.  Ends the job, or returns when the PE is known
+ * to be dead. */
+static __attribute__((noinline, cold)) void net_op_refused(struct net_op *o)
+{
+    if (!net_await_verdict(o->symaddr.pe, o->fn, -o->rc))
+        log_lost("%s: PE %d is unreachable: %s", o->fn, o->symaddr.pe, strerror(-o->rc));
+    net_op_drop(o, o->rc);
+}
+
+static void net_op_check_accepted(struct net_op *o)
 {
     if (unlikely(o->rc < 0))
-        log_lost("%s: PE %d is unreachable: %s", o->fn, o->symaddr.pe, strerror(-o->rc));
+        net_op_refused(o);
 }
 
 /* Posts the operation; waits only if the transport has no resources. */
@@ -245,25 +271,52 @@ bool net_op_try_post(struct net_op *o)
     return net_op_try(o, o->post);
 }
 
+/* As net_op_check_accepted, but does not block; false: it is not known whether the PE is
+ * dead. */
+static bool net_op_try_drop(struct net_op *o)
+{
+    int pe = o->symaddr.pe;
+
+    if (!ft_pe_failed(pe) && !net_suspect(pe, strerror(-o->rc)))
+        log_lost("%s: PE %d is unreachable: %s", o->fn, pe, strerror(-o->rc));
+    if (!ft_pe_failed(pe))
+        return false;
+    net_op_drop(o, o->rc);
+    return true;
+}
+
 static bool net_op_try_start(struct net_op *o)
 {
     if (!net_op_try_post(o))
         return false;
-    net_op_check_accepted(o);
-    return true;
+    return likely(o->rc >= 0) || net_op_try_drop(o);
 }
 
-void net_check_done(const struct transport_completion *done, int pe, const char *fn)
+bool net_check_done(const struct transport_completion *done, int pe, const char *fn)
 {
-    if (unlikely(done->error != 0))
+    if (likely(done->error == 0) || ft_pe_failed(pe))
+        return true;
+    if (!net_suspect(pe, strerror(-done->error)))
         log_lost("%s: lost PE %d: %s", fn, pe, strerror(-done->error));
+    return ft_pe_failed(pe);
+}
+
+/* As net_op_refused, for an operation that was accepted. */
+static __attribute__((noinline, cold)) void net_op_failed(struct net_op *o)
+{
+    int error = -o->done->error;
+
+    if (!net_await_verdict(o->symaddr.pe, o->fn, error))
+        log_lost("%s: lost PE %d: %s", o->fn, o->symaddr.pe, strerror(error));
+    net_op_drop(o, -error);
 }
 
 static void net_op_await_done(struct net_op *o)
 {
     if (!net_op_completed(o))
         net_op_wait_until(o, net_wait_completed);
-    net_check_done(o->done, o->symaddr.pe, o->fn);
+    if (unlikely(o->done->error != 0))
+        net_op_failed(o);
 }
 
 /* ---- operations ------------------------------------------------------------------- */
@@ -439,6 +492,9 @@ void net_quiet(struct net_ctx *c, const char *fn)
 {
     struct net_op o = {.c = c, .fn = fn, .symaddr.pe = NET_NO_PE, .tracking = NET_CLOSES};
 
-    if (c != NULL && load_acquire_u32(&c->open) != 0)
-        net_op_post(&o, net_post_quiet);
+    if (c == NULL || load_acquire_u32(&c->open) == 0)
+        return;
+    net_op_post(&o, net_post_quiet);
+    if (unlikely(load_relaxed_u32(&pgas_self.net->suspects.n) != 0))
+        net_await_verdicts(fn); /* it is not known that failed operations are dropped */
 }

@@ -155,6 +155,7 @@ static void *net_progress_serve(void *arg)
             continue;
         }
         int armed = net_progress_work(n, &done);
+        net_check_suspects(n);
         if (ready && !pgas_self.oversubscribed && net_any_sleeps())
             net_progress_hand_over(n);
         else

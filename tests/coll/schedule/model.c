@@ -2,352 +2,10 @@
 /* model.c - see model.h. */
 #include "config.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pgas/coll/algorithms/slice.h"
-#include "tests/coll/schedule/model.h"
-
-enum { BITS = 64, READINGS = 4096 };
-
-/* An immutable vector clock, shared by a leader and the messages that it has sent. */
-struct view {
-    int users;
-    uint16_t clock[];
-};
-
-/* Or a GET: the owner of the memory is its sender, the reader its receiver. */
-struct message {
-    struct view *view;         /* of the sender */
-    uint16_t clock;            /* of the sender at the SEND */
-    uint16_t received;         /* clock of the receiver at the RECV; 0: not yet */
-    int sender, receiver, tag; /* tag -1: a GET */
-    long arrival;              /* round */
-    size_t units;
-};
-
-/* A message that reads a unit. */
-struct reading {
-    const struct message *message;
-    struct reading *next;
-};
-
-struct readings {
-    struct readings *next;
-    struct reading reading[READINGS];
-};
-
-struct unit {
-    uint16_t touched, written; /* clock of the owner's last access, and write */
-    long sends; /* a GET, not copied, wrote it after so many SENDs; or -1 */
-    const struct message *writer; /* the last message that wrote it */
-    struct reading *readings;
-};
-
-struct leader {
-    int i; /* the next step */
-    bool ended;
-    uint16_t clock;
-    struct view *view;
-    long time, port; /* rounds: of the last step, and of the end of the last SEND */
-    long messages;
-    size_t sent;
-    int *last_tag;     /* by receiver */
-    struct unit *unit; /* data, inbox, source */
-    uint64_t *content; /* of each unit, `words` words */
-};
-
-struct model {
-    const struct model_config *config;
-    int nodes;
-    size_t data, source, units; /* units of the data; first one of the source; all */
-    size_t words;               /* of the content of a unit */
-    struct leader *leader;
-    struct message **message; /* by receiver and tag */
-    int tags;
-    struct message **all;
-    size_t messages, capacity; /* of all */
-    struct readings *readings; /* memory of all readings */
-    struct reading *unused;
-    jmp_buf wrong;
-    char *why;
-    size_t why_bytes;
-};
-
-__attribute__((format(printf, 2, 3))) static _Noreturn void wrong(struct model *m,
-                                                                  const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(m->why, m->why_bytes, format, args);
-    va_end(args);
-    longjmp(m->wrong, 1);
-}
-
-static void *xcalloc(size_t n, size_t size)
-{
-    void *p = calloc(n > 0 ? n : 1, size);
-
-    if (p == NULL) {
-        fprintf(stderr, "no memory for %zu x %zu bytes\n", n, size);
-        exit(1);
-    }
-    return p;
-}
-
-/* ---- contents ---------------------------------------------------------------------- */
-
-static bool reduces(const struct model *m)
-{
-    enum schedule_name name = m->config->schedule.name;
-
-    return (name >= SCHEDULE_REDUCE_DIRECT && name < SCHEDULE_PULL_BCAST) ||
-           name >= SCHEDULE_PULL_TREE;
-}
-
-static bool pulls(const struct model *m)
-{
-    return m->config->schedule.name >= SCHEDULE_PULL_BCAST;
-}
-
-static uint64_t *content_of(const struct model *m, int rank, size_t unit)
-{
-    return m->leader[rank].content + unit * m->words;
-}
-
-/* The content that unit `unit` of the data of a rank has at the end, in a schedule
- * without computation; 0: not defined. */
-static uint64_t result_of(const struct model *m, int rank, size_t unit)
-{
-    uint64_t nodes = (uint64_t)m->nodes, r = (uint64_t)rank;
-
-    if (m->config->schedule.name == SCHEDULE_ALLTOALL_BRUCK)
-        return (r + nodes - unit) % nodes * nodes + r + 1;
-    if (m->config->schedule.name == SCHEDULE_PULL_ALLTOALL)
-        return unit == r ? 0 : unit * nodes + r + 1;
-    return unit + 1;
-}
-
-static uint64_t source_of(const struct model *m, int rank, size_t unit)
-{
-    const struct schedule *s = &m->config->schedule;
-    uint64_t nodes = (uint64_t)m->nodes, r = (uint64_t)rank;
-
-    switch (s->name) {
-    case SCHEDULE_PULL_ALLTOALL:
-        return 0;
-    case SCHEDULE_PULL_GATHER: {
-        struct slice slice = slice_aligned(s->units, s->line, rank, s->nodes);
-        return unit >= slice.first && unit < slice.end ? unit + 1 : 0;
-    }
-    case SCHEDULE_PULL_BCAST:
-    case SCHEDULE_BCAST_BINOMIAL:
-    case SCHEDULE_BCAST_KARY:
-    case SCHEDULE_BCAST_SCATTER:
-        return rank == 0 ? unit + 1 : 0;
-    case SCHEDULE_ALLTOALL_BRUCK:
-        return r * nodes + (r + unit) % nodes + 1;
-    default:
-        return unit == r ? unit + 1 : 0;
-    }
-}
-
-static void fill(struct model *m, int rank)
-{
-    bool scans = m->config->schedule.name >= SCHEDULE_PULL_SCAN;
-    bool in_data = !pulls(m) || scans || m->config->in_place;
-
-    for (size_t u = 0; u < m->units; u++) {
-        uint64_t *c = content_of(m, rank, u);
-        bool source = u >= m->data + m->config->inbox;
-        bool inbox = u >= m->data && !source;
-        if (reduces(m) && (in_data || source) && !inbox)
-            c[rank / BITS] = (uint64_t)1 << rank % BITS;
-        else if (source)
-            c[0] = (uint64_t)rank * (uint64_t)m->nodes + (u - m->source) + 1;
-        else if (!reduces(m) && !inbox)
-            c[0] = source_of(m, rank, u);
-        m->leader[rank].unit[u] =
-            (struct unit){.touched = !inbox, .written = !inbox, .sends = -1};
-    }
-}
-
-/* The contributions of ranks 0 .. end - 1 and of no others. */
-static void check_sum(struct model *m, int rank, size_t unit)
-{
-    enum schedule_name name = m->config->schedule.name;
-    const uint64_t *c = content_of(m, rank, unit);
-    int end = name == SCHEDULE_PULL_SCAN     ? rank + 1
-              : name == SCHEDULE_PULL_EXSCAN ? rank
-                                             : m->nodes;
-
-    for (int k = 0; k < m->nodes; k++)
-        if ((c[k / BITS] >> k % BITS & 1) != (k < end))
-            wrong(m, "unit %zu of rank %d %s the contribution of rank %d", unit, rank,
-                  k < end ? "lacks" : "has", k);
-}
-
-static void check_result(struct model *m, int rank)
-{
-    enum schedule_name name = m->config->schedule.name;
-
-    if (rank != 0 && (name == SCHEDULE_REDUCE_TREE || name == SCHEDULE_PULL_TREE))
-        return;
-    if (rank == 0 && name == SCHEDULE_PULL_EXSCAN)
-        return; /* undefined */
-    for (size_t u = 0; u < m->data; u++)
-        if (reduces(m))
-            check_sum(m, rank, u);
-        else if (*content_of(m, rank, u) != result_of(m, rank, u))
-            wrong(m, "unit %zu of rank %d has content %llu at the end, not %llu", u, rank,
-                  (unsigned long long)*content_of(m, rank, u),
-                  (unsigned long long)result_of(m, rank, u));
-}
-
-/* ---- regions ----------------------------------------------------------------------- */
-
-/* Unit k of the region in the memory of any rank. */
-static size_t unit_of(struct model *m, const struct schedule_region *r, size_t k)
-{
-    size_t nodes = (size_t)m->nodes, n = 0;
-    bool wraps = m->config->schedule.name <= SCHEDULE_GATHER_RING;
-
-    if (r->bit != 0) {
-        for (size_t i = 1; i < nodes; i++)
-            if ((i & r->bit) != 0 && n++ == k)
-                return i;
-        wrong(m, "fewer than %zu bundles have bit %u", r->count, r->bit);
-    }
-    n = r->first + k;
-    if (r->space == SPACE_DATA && wraps)
-        n %= nodes;
-    if (n >= (r->space == SPACE_INBOX ? m->config->inbox : m->data))
-        wrong(m, "unit %zu of the %s is out of bounds", n,
-              r->space == SPACE_INBOX ? "inbox" : "data");
-    return r->space == SPACE_INBOX    ? m->data + n
-           : r->space == SPACE_SOURCE ? m->source + n
-                                      : n;
-}
-
-/* ---- vector clocks ----------------------------------------------------------------- */
-
-static struct view *view_new(const struct model *m)
-{
-    struct view *v = xcalloc(1, sizeof *v + (size_t)m->nodes * sizeof v->clock[0]);
-
-    v->users = 1;
-    return v;
-}
-
-static void view_release(struct view *v)
-{
-    if (--v->users == 0)
-        free(v);
-}
-
-static uint16_t clock_known(const struct model *m, int rank, int of)
-{
-    return rank == of ? m->leader[rank].clock : m->leader[rank].view->clock[of];
-}
-
-/* The events of the message's sender become known to `rank`. */
-static void view_join(struct model *m, int rank, const struct message *from)
-{
-    struct view *old = m->leader[rank].view, *v = old;
-
-    if (old->users > 1) {
-        v = view_new(m);
-        memcpy(v->clock, old->clock, (size_t)m->nodes * sizeof v->clock[0]);
-        view_release(old);
-        m->leader[rank].view = v;
-    }
-    for (int k = 0; k < m->nodes; k++)
-        v->clock[k] =
-            from->view->clock[k] > v->clock[k] ? from->view->clock[k] : v->clock[k];
-    if (from->clock > v->clock[from->sender])
-        v->clock[from->sender] = from->clock;
-}
-
-/* ---- readings ---------------------------------------------------------------------- */
-
-static void readings_add(struct model *m)
-{
-    struct readings *block = malloc(sizeof *block);
-
-    if (block == NULL)
-        exit(1);
-    block->next = m->readings;
-    m->readings = block;
-    for (int i = 0; i < READINGS; i++) {
-        block->reading[i].next = m->unused;
-        m->unused = &block->reading[i];
-    }
-}
-
-static void reading_add(struct model *m, struct unit *unit, const struct message *message)
-{
-    if (m->unused == NULL)
-        readings_add(m);
-    struct reading *r = m->unused;
-    m->unused = r->next;
-    *r = (struct reading){message, unit->readings};
-    unit->readings = r;
-}
-
-static void readings_drop(struct model *m, struct unit *unit)
-{
-    while (unit->readings != NULL) {
-        struct reading *r = unit->readings;
-        unit->readings = r->next;
-        r->next = m->unused;
-        m->unused = r;
-    }
-}
-
-/* ---- accesses ---------------------------------------------------------------------- */
-
-static bool is_known(const struct model *m, int rank, const struct message *message)
-{
-    return message->received != 0 &&
-           message->received <= clock_known(m, rank, message->receiver);
-}
-
-/* `rank` writes the unit of `owner`, or reads it; what: for the message. */
-static void check_order(struct model *m, int rank, int owner, size_t u, bool writes,
-                        const char *what)
-{
-    const struct unit *unit = &m->leader[owner].unit[u];
-
-    if (unit->writer != NULL && !is_known(m, rank, unit->writer))
-        wrong(m, "race: %s of rank %d and message %d to rank %d at unit %zu", what, rank,
-              unit->writer->tag, owner, u);
-    if (writes && rank != owner && unit->touched > clock_known(m, rank, owner))
-        wrong(m, "race: %s of rank %d and the use of unit %zu by rank %d", what, rank, u,
-              owner);
-    for (const struct reading *r = unit->readings; writes && r != NULL; r = r->next)
-        if (!is_known(m, rank, r->message))
-            wrong(m, "race: %s of rank %d at unit %zu of rank %d, which message %d reads",
-                  what, rank, u, owner, r->message->tag);
-}
-
-static void touch(struct model *m, int rank, size_t u, bool writes, const char *what)
-{
-    struct unit *unit = &m->leader[rank].unit[u];
-
-    check_order(m, rank, rank, u, writes, what);
-    unit->touched = m->leader[rank].clock;
-    if (!writes && unit->sends >= 0 && unit->sends != m->leader[rank].messages)
-        wrong(m, "%s of rank %d at unit %zu after the SEND that ends the GET", what, rank,
-              u);
-    if (!writes)
-        return;
-    unit->written = unit->touched;
-    readings_drop(m, unit);
-}
+#include "tests/coll/schedule/model_int.h"
 
 /* ---- steps ------------------------------------------------------------------------- */
 
@@ -357,15 +15,15 @@ static void check_tag(struct model *m, int rank, const struct schedule_step *ste
     const struct message *before;
 
     if (step->peer < 0 || step->peer >= m->nodes || step->peer == rank)
-        wrong(m, "rank %d sends to rank %d", rank, step->peer);
+        model_wrong(m, "rank %d sends to rank %d", rank, step->peer);
     if (step->tag < 0 || step->tag >= m->tags)
-        wrong(m, "rank %d sends message %d of %d", rank, step->tag, m->tags);
-    if (step->tag < *last && !pulls(m))
-        wrong(m, "rank %d sends message %d after %d to rank %d", rank, step->tag, *last,
-              step->peer);
+        model_wrong(m, "rank %d sends message %d of %d", rank, step->tag, m->tags);
+    if (step->tag < *last && !model_pulls(m))
+        model_wrong(m, "rank %d sends message %d after %d to rank %d", rank, step->tag,
+                    *last, step->peer);
     before = m->message[(size_t)step->peer * (size_t)m->tags + (size_t)step->tag];
-    if (before != NULL && !(pulls(m) && is_known(m, rank, before)))
-        wrong(m, "rank %d receives message %d twice", step->peer, step->tag);
+    if (before != NULL && !(model_pulls(m) && model_is_known(m, rank, before)))
+        model_wrong(m, "rank %d receives message %d twice", step->peer, step->tag);
     *last = step->tag;
 }
 
@@ -385,7 +43,7 @@ static struct message *message_new(struct model *m, int rank,
                                    const struct schedule_step *step)
 {
     struct leader *l = &m->leader[rank];
-    struct message *message = xcalloc(1, sizeof *message);
+    struct message *message = model_calloc(1, sizeof *message);
 
     l->port = (l->time > l->port ? l->time : l->port) + 1;
     *message = (struct message){.view = l->view,
@@ -407,16 +65,17 @@ static void step_send(struct model *m, int rank, const struct schedule_step *ste
 {
     check_tag(m, rank, step);
     if (step->from.count != step->to.count)
-        wrong(m, "rank %d sends %zu units to %zu", rank, step->from.count,
-              step->to.count);
+        model_wrong(m, "rank %d sends %zu units to %zu", rank, step->from.count,
+                    step->to.count);
     const struct message *message = message_new(m, rank, step);
     for (size_t k = 0; k < step->from.count; k++) {
-        size_t from = unit_of(m, &step->from, k), to = unit_of(m, &step->to, k);
-        touch(m, rank, from, false, "SEND");
-        check_order(m, rank, step->peer, to, true, "SEND");
+        size_t from = model_unit_of(m, &step->from, k),
+               to = model_unit_of(m, &step->to, k);
+        model_touch(m, rank, from, false, "SEND");
+        model_check_order(m, rank, step->peer, to, true, "SEND");
         if (!step->copied)
-            reading_add(m, &m->leader[rank].unit[from], message);
-        memcpy(content_of(m, step->peer, to), content_of(m, rank, from),
+            model_reading_add(m, &m->leader[rank].unit[from], message);
+        memcpy(model_content_of(m, step->peer, to), model_content_of(m, rank, from),
                m->words * sizeof(uint64_t));
         m->leader[step->peer].unit[to].writer = message;
     }
@@ -426,25 +85,25 @@ static void step_send(struct model *m, int rank, const struct schedule_step *ste
 static bool step_recv(struct model *m, int rank, const struct schedule_step *step)
 {
     if (step->tag < 0 || step->tag >= m->tags)
-        wrong(m, "rank %d receives message %d of %d", rank, step->tag, m->tags);
+        model_wrong(m, "rank %d receives message %d of %d", rank, step->tag, m->tags);
     struct message *message =
         m->message[(size_t)rank * (size_t)m->tags + (size_t)step->tag];
-    if (message == NULL || (pulls(m) && message->received != 0))
+    if (message == NULL || (model_pulls(m) && message->received != 0))
         return false;
     if (message->sender != step->peer)
-        wrong(m, "rank %d expects message %d from rank %d, but rank %d sends it", rank,
-              step->tag, step->peer, message->sender);
+        model_wrong(m, "rank %d expects message %d from rank %d, but rank %d sends it",
+                    rank, step->tag, step->peer, message->sender);
     if (message->received != 0)
-        wrong(m, "rank %d waits twice for message %d", rank, step->tag);
+        model_wrong(m, "rank %d waits twice for message %d", rank, step->tag);
     if (message->units != step->to.count)
-        wrong(m, "message %d to rank %d has %zu units, expected are %zu", step->tag, rank,
-              message->units, step->to.count);
+        model_wrong(m, "message %d to rank %d has %zu units, expected are %zu", step->tag,
+                    rank, message->units, step->to.count);
     struct leader *l = &m->leader[rank];
-    view_join(m, rank, message);
+    model_view_join(m, rank, message);
     message->received = l->clock;
     l->time = message->arrival > l->time ? message->arrival : l->time;
     for (size_t k = 0; k < step->to.count; k++)
-        touch(m, rank, unit_of(m, &step->to, k), false, "RECV");
+        model_touch(m, rank, model_unit_of(m, &step->to, k), false, "RECV");
     return true;
 }
 
@@ -453,30 +112,104 @@ static bool step_recv(struct model *m, int rank, const struct schedule_step *ste
 static void step_get(struct model *m, int rank, const struct schedule_step *step)
 {
     struct leader *l = &m->leader[rank], *peer = &m->leader[step->peer];
-    struct message *message = xcalloc(1, sizeof *message);
+    struct message *message = model_calloc(1, sizeof *message);
 
     *message = (struct message){.view = l->view,
                                 .received = l->clock,
                                 .sender = step->peer,
                                 .receiver = rank,
-                                .tag = -1};
+                                .tag = TAG_GET};
     message_keep(m, message);
     if (step->peer == rank || step->from.count != step->to.count)
-        wrong(m, "rank %d gets %zu units of rank %d to %zu", rank, step->from.count,
-              step->peer, step->to.count);
+        model_wrong(m, "rank %d gets %zu units of rank %d to %zu", rank, step->from.count,
+                    step->peer, step->to.count);
     l->sent += step->from.count;
     for (size_t k = 0; k < step->from.count; k++) {
-        size_t from = unit_of(m, &step->from, k), to = unit_of(m, &step->to, k);
-        if (peer->unit[from].written > clock_known(m, rank, step->peer))
-            wrong(m, "race: GET of rank %d and a write of unit %zu by rank %d", rank,
-                  from, step->peer);
-        reading_add(m, &peer->unit[from], message);
-        touch(m, rank, to, true, "GET");
+        size_t from = model_unit_of(m, &step->from, k),
+               to = model_unit_of(m, &step->to, k);
+        if (peer->unit[from].written > model_clock_known(m, rank, step->peer))
+            model_wrong(m, "race: GET of rank %d and a write of unit %zu by rank %d",
+                        rank, from, step->peer);
+        model_reading_add(m, &peer->unit[from], message);
+        model_touch(m, rank, to, true, "GET");
         l->unit[to].sends =
             step->to.space == SPACE_INBOX && !step->copied ? l->messages : -1;
-        memcpy(content_of(m, rank, to), content_of(m, step->peer, from),
+        memcpy(model_content_of(m, rank, to), model_content_of(m, step->peer, from),
                m->words * sizeof(uint64_t));
     }
+}
+
+static void step_put(struct model *m, int rank, const struct schedule_step *step)
+{
+    struct leader *l = &m->leader[rank];
+    struct message *message = model_calloc(1, sizeof *message);
+
+    l->port = (l->time > l->port ? l->time : l->port) + 1;
+    *message = (struct message){.view = l->view,
+                                .clock = l->clock,
+                                .sender = rank,
+                                .receiver = step->peer,
+                                .tag = TAG_PUT};
+    message_keep(m, message);
+    if (step->peer == rank || step->from.count != step->to.count)
+        model_wrong(m, "rank %d puts %zu units to %zu of rank %d", rank, step->from.count,
+                    step->to.count, step->peer);
+    l->messages++;
+    l->sent += step->from.count;
+    for (size_t k = 0; k < step->from.count; k++) {
+        size_t from = model_unit_of(m, &step->from, k),
+               to = model_unit_of(m, &step->to, k);
+        model_touch(m, rank, from, false, "PUT");
+        model_check_order(m, rank, step->peer, to, true, "PUT");
+        model_reading_add(m, &l->unit[from], message);
+        memcpy(model_content_of(m, step->peer, to), model_content_of(m, rank, from),
+               m->words * sizeof(uint64_t));
+        m->leader[step->peer].unit[to].writer = message;
+    }
+}
+
+/* All ranks have reached a barrier: each knows all that any of them knows, and the PUTs
+ * are complete.  It counts as a dissemination. */
+static void barrier_release(struct model *m)
+{
+    int rounds = schedule_log2(m->nodes);
+    struct view *all = model_view_new(m);
+    long time = 0;
+
+    for (int r = 0; r < m->nodes; r++) {
+        struct leader *l = &m->leader[r];
+        all->clock[r] = l->clock;
+        time = l->time > time ? l->time : time;
+        time = l->port > time ? l->port : time;
+    }
+    for (; m->complete < m->messages; m->complete++)
+        if (m->all[m->complete]->tag == TAG_PUT)
+            m->all[m->complete]->received = all->clock[m->all[m->complete]->receiver];
+    all->users = m->nodes;
+    for (int r = 0; r < m->nodes; r++) {
+        struct leader *l = &m->leader[r];
+        model_view_release(l->view);
+        l->view = all;
+        l->time = time + rounds;
+        l->messages += rounds;
+        l->passed = true;
+    }
+    m->waiting = 0;
+}
+
+/* False: other ranks have not reached it. */
+static bool step_barrier(struct model *m, int rank)
+{
+    struct leader *l = &m->leader[rank];
+
+    m->waiting += !l->waits;
+    l->waits = true;
+    if (m->waiting == m->nodes)
+        barrier_release(m);
+    if (!l->passed)
+        return false;
+    l->waits = l->passed = false;
+    return true;
 }
 
 /* Whether the contributions in `a` are those of lower ranks than those in `b`. */
@@ -496,21 +229,24 @@ static bool in_order(const struct model *m, const uint64_t *a, const uint64_t *b
 static void step_compute(struct model *m, int rank, const struct schedule_step *step)
 {
     if (step->from.count != step->to.count)
-        wrong(m, "rank %d combines %zu units with %zu", rank, step->from.count,
-              step->to.count);
+        model_wrong(m, "rank %d combines %zu units with %zu", rank, step->from.count,
+                    step->to.count);
     for (size_t k = 0; k < step->to.count; k++) {
-        size_t from = unit_of(m, &step->from, k), to = unit_of(m, &step->to, k);
-        uint64_t *a = content_of(m, rank, to), *b = content_of(m, rank, from);
-        touch(m, rank, from, false, "COPY");
-        touch(m, rank, to, true, "REDUCE");
+        size_t from = model_unit_of(m, &step->from, k),
+               to = model_unit_of(m, &step->to, k);
+        uint64_t *a = model_content_of(m, rank, to), *b = model_content_of(m, rank, from);
+        model_touch(m, rank, from, false, "COPY");
+        model_touch(m, rank, to, true, "REDUCE");
         if (m->leader[rank].unit[to].sends >= 0)
-            wrong(m, "rank %d changes unit %zu, where a GET is only read", rank, to);
-        if (step->kind == STEP_REDUCE && pulls(m) &&
+            model_wrong(m, "rank %d changes unit %zu, where a GET is only read", rank,
+                        to);
+        if (step->kind == STEP_REDUCE && model_pulls(m) &&
             !in_order(m, step->before ? b : a, step->before ? a : b))
-            wrong(m, "rank %d combines unit %zu out of order", rank, to);
+            model_wrong(m, "rank %d combines unit %zu out of order", rank, to);
         for (size_t w = 0; w < m->words; w++) {
             if (step->kind == STEP_REDUCE && (a[w] & b[w]) != 0)
-                wrong(m, "rank %d combines a contribution twice at unit %zu", rank, to);
+                model_wrong(m, "rank %d combines a contribution twice at unit %zu", rank,
+                            to);
             a[w] = step->kind == STEP_REDUCE ? a[w] | b[w] : b[w];
         }
     }
@@ -519,10 +255,10 @@ static void step_compute(struct model *m, int rank, const struct schedule_step *
 static void step_ready(struct model *m, int rank, const struct schedule_step *step)
 {
     for (size_t k = 0; k < step->to.count; k++) {
-        size_t u = unit_of(m, &step->to, k);
-        touch(m, rank, u, false, "READY");
-        if (*content_of(m, rank, u) != result_of(m, rank, u))
-            wrong(m, "unit %zu of rank %d is not final when it is READY", u, rank);
+        size_t u = model_unit_of(m, &step->to, k);
+        model_touch(m, rank, u, false, "READY");
+        if (*model_content_of(m, rank, u) != model_result_of(m, rank, u))
+            model_wrong(m, "unit %zu of rank %d is not final when it is READY", u, rank);
     }
 }
 
@@ -546,6 +282,10 @@ static bool advance(struct model *m, int rank)
         done = step_recv(m, rank, &step);
     else if (step.kind == STEP_GET)
         step_get(m, rank, &step);
+    else if (step.kind == STEP_PUT)
+        step_put(m, rank, &step);
+    else if (step.kind == STEP_BARRIER)
+        done = step_barrier(m, rank);
     else if (step.kind == STEP_READY)
         step_ready(m, rank, &step);
     else if (step.kind != STEP_NONE)
@@ -573,8 +313,8 @@ static void check_words(struct model *m)
             const struct message *a = message_of(m, r, tag),
                                  *b = message_of(m, r, tag - words);
             if (a != NULL && b != NULL && a->sender != b->sender)
-                wrong(m, "messages %d and %d to rank %d share a signal word", a->tag,
-                      b->tag, r);
+                model_wrong(m, "messages %d and %d to rank %d share a signal word",
+                            a->tag, b->tag, r);
         }
 }
 
@@ -582,8 +322,10 @@ static void model_init(struct model *m)
 {
     const struct schedule *s = &m->config->schedule;
     bool blocks = s->name <= SCHEDULE_GATHER_RING || s->name == SCHEDULE_ALLTOALL_BRUCK ||
+                  s->name == SCHEDULE_ALLTOALL_PAIRWISE ||
                   s->name == SCHEDULE_PULL_ALLTOALL;
-    bool source = s->name == SCHEDULE_PULL_ALLTOALL || s->name == SCHEDULE_PULL_TREE ||
+    bool source = s->name == SCHEDULE_ALLTOALL_PAIRWISE ||
+                  s->name == SCHEDULE_PULL_ALLTOALL || s->name == SCHEDULE_PULL_TREE ||
                   s->name == SCHEDULE_PULL_DIRECT;
 
     m->nodes = s->nodes;
@@ -591,25 +333,26 @@ static void model_init(struct model *m)
     m->source = m->config->in_place ? 0 : m->data + m->config->inbox;
     m->units =
         m->data + m->config->inbox + (source && !m->config->in_place ? m->data : 0);
-    m->words = reduces(m) ? (size_t)(m->nodes + BITS - 1) / BITS : 1;
+    m->words = model_reduces(m) ? (size_t)(m->nodes + BITS - 1) / BITS : 1;
     m->tags = schedule_tags(s);
-    m->leader = xcalloc((size_t)m->nodes, sizeof *m->leader);
-    m->message = xcalloc((size_t)m->nodes * (size_t)(m->tags + 1), sizeof *m->message);
+    m->leader = model_calloc((size_t)m->nodes, sizeof *m->leader);
+    m->message =
+        model_calloc((size_t)m->nodes * (size_t)(m->tags + 1), sizeof *m->message);
     for (int r = 0; r < m->nodes; r++) {
         struct leader *l = &m->leader[r];
-        *l = (struct leader){.clock = 1, .view = view_new(m)};
+        *l = (struct leader){.clock = 1, .view = model_view_new(m)};
         for (int k = 0; m->config->entered && k < m->nodes; k++)
             l->view->clock[k] = 1;
-        l->last_tag = xcalloc((size_t)m->nodes, sizeof *l->last_tag);
-        l->unit = xcalloc(m->units, sizeof *l->unit);
-        l->content = xcalloc(m->units * m->words, sizeof *l->content);
-        fill(m, r);
+        l->last_tag = model_calloc((size_t)m->nodes, sizeof *l->last_tag);
+        l->unit = model_calloc(m->units, sizeof *l->unit);
+        l->content = model_calloc(m->units * m->words, sizeof *l->content);
+        model_fill(m, r);
     }
 }
 
 static void leader_free(struct leader *l)
 {
-    view_release(l->view);
+    model_view_release(l->view);
     free(l->last_tag);
     free(l->unit);
     free(l->content);
@@ -618,7 +361,7 @@ static void leader_free(struct leader *l)
 static void model_free(struct model *m)
 {
     for (size_t k = 0; k < m->messages; k++) {
-        view_release(m->all[k]->view);
+        model_view_release(m->all[k]->view);
         free(m->all[k]);
     }
     for (int r = 0; r < m->nodes; r++)
@@ -645,14 +388,17 @@ static void run(struct model *m)
     }
     for (int r = 0; r < m->nodes; r++)
         if (!m->leader[r].ended)
-            wrong(m, "rank %d waits forever in step %d", r, m->leader[r].i);
+            model_wrong(m, "rank %d waits forever in step %d", r, m->leader[r].i);
     for (size_t k = 0; k < m->messages; k++)
-        if (m->all[k]->received == 0)
-            wrong(m, "rank %d never waits for message %d of rank %d", m->all[k]->receiver,
-                  m->all[k]->tag, m->all[k]->sender);
-        else if (m->all[k]->tag < 0 && !is_known(m, m->all[k]->sender, m->all[k]))
-            wrong(m, "rank %d may end while rank %d reads its memory", m->all[k]->sender,
-                  m->all[k]->receiver);
+        if (m->all[k]->received == 0 && m->all[k]->tag == TAG_PUT)
+            model_wrong(m, "rank %d may end while rank %d writes to its memory",
+                        m->all[k]->receiver, m->all[k]->sender);
+        else if (m->all[k]->received == 0)
+            model_wrong(m, "rank %d never waits for message %d of rank %d",
+                        m->all[k]->receiver, m->all[k]->tag, m->all[k]->sender);
+        else if (m->all[k]->tag < 0 && !model_is_known(m, m->all[k]->sender, m->all[k]))
+            model_wrong(m, "rank %d may end while rank %d reads its memory",
+                        m->all[k]->sender, m->all[k]->receiver);
 }
 
 static void count(const struct model *m, struct model_counts *c)
@@ -664,14 +410,14 @@ static void count(const struct model *m, struct model_counts *c)
         c->messages = l->messages > c->messages ? l->messages : c->messages;
         c->units = l->sent > c->units ? l->sent : c->units;
         for (int k = 0; k < m->nodes; k++)
-            c->all = c->all && clock_known(m, r, k) >= 1;
+            c->all = c->all && model_clock_known(m, r, k) >= 1;
     }
 }
 
 bool model_prove(const struct model_config *config, struct model_counts *counts,
                  char *why, size_t why_bytes)
 {
-    struct model *m = xcalloc(1, sizeof *m);
+    struct model *m = model_calloc(1, sizeof *m);
     bool right = false;
 
     *m = (struct model){.config = config, .why = why, .why_bytes = why_bytes};
@@ -680,7 +426,7 @@ bool model_prove(const struct model_config *config, struct model_counts *counts,
         run(m);
         check_words(m);
         for (int r = 0; r < m->nodes; r++)
-            check_result(m, r);
+            model_check_result(m, r);
         count(m, counts);
         right = true;
     }

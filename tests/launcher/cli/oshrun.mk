@@ -4,6 +4,12 @@ check_PROGRAMS += tests/launcher/cli/oshrun-client
 tests_launcher_cli_oshrun_client_CPPFLAGS  = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
 tests_launcher_cli_oshrun_client_LDADD   = $(PMIX_LIBS)
 
+check_PROGRAMS += tests/launcher/cli/oshrun-ft-client
+tests_launcher_cli_oshrun_ft_client_SOURCES = tests/launcher/cli/oshrun-ft-client.c \
+	pgas/ft/ft_map.c
+tests_launcher_cli_oshrun_ft_client_CPPFLAGS  = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
+tests_launcher_cli_oshrun_ft_client_LDADD   = $(PMIX_LIBS)
+
 check_PROGRAMS += tests/launcher/cli/pmix-client
 tests_launcher_cli_pmix_client_SOURCES = tests/launcher/cli/pmix-client.c tests/launcher/cli/pmix-client-job.c \
 	tests/launcher/cli/pmix-client.h
@@ -18,6 +24,7 @@ oshrun_tests = \
 	tests/launcher/cli/oshrun-io.sh \
 	tests/launcher/cli/oshrun-signals.sh \
 	tests/launcher/cli/oshrun-kill.sh \
+	tests/launcher/cli/oshrun-ft.sh \
 	tests/launcher/cli/oshrun-limits.sh \
 	tests/launcher/cli/oshrun-mpmd.sh \
 	tests/launcher/cli/oshrun-many.sh \

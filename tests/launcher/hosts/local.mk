@@ -3,6 +3,7 @@
 # (as root only), and on virtual nodes.
 hosts_tests = tests/launcher/hosts/table.sh tests/launcher/hosts/faults.sh tests/launcher/hosts/interfaces.sh \
 	tests/launcher/hosts/conform.sh tests/launcher/hosts/examples.sh tests/launcher/hosts/lost.sh \
+	tests/launcher/hosts/survive.sh \
 	tests/launcher/cli/oshrun-vnodes.sh
 TESTS      += $(hosts_tests)
 EXTRA_DIST += $(hosts_tests) tests/launcher/hosts/hosts tests/launcher/hosts/sshd tests/launcher/hosts/slurm \

@@ -2,10 +2,11 @@
 # tests/transport/net/local.mk - jobs over several virtual nodes: the conformance suite and the
 # programs of tests/api/multi on each network transport, progress, lost peers, concurrent
 # atomics, fault injection.
-check_PROGRAMS += tests/transport/net/flood tests/transport/net/hammer tests/transport/net/lost \
+check_PROGRAMS += tests/transport/net/dropped tests/transport/net/flood tests/transport/net/hammer tests/transport/net/lost \
 	tests/transport/net/progress tests/transport/net/sleeper
 
 net_tests = \
+	tests/transport/net/dropped.sh \
 	tests/transport/net/faults.sh \
 	tests/transport/net/config.sh \
 	tests/transport/net/conform_ofi.sh \
@@ -18,3 +19,4 @@ net_tests = \
 	tests/transport/net/sleeper.sh
 TESTS      += $(net_tests)
 EXTRA_DIST += $(net_tests) tests/transport/net/lib.sh tests/transport/net/conform.sh
+tests_transport_net_dropped_LDADD = $(libpgas)

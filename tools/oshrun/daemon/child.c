@@ -253,35 +253,6 @@ pid_t child_start(const struct child_spec *spec, const char **step)
     return -1;
 }
 
-pid_t child_start_tool(const char *path, const char *const *argv, int reaper_fd,
-                       struct rlimit files, int *out)
-{
-    static char *const env_none[] = {NULL};
-    const char *step;
-    int p[2], null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    pid_t pid = -1;
-    if (null < 0)
-        return -1;
-    if (pipe2(p, O_CLOEXEC) == 0) {
-        struct child_spec spec = {.path = path,
-                                  .argv = (char *const *)(uintptr_t)argv,
-                                  .envp = env_none,
-                                  .fd = {null, p[1], null},
-                                  .wdir_fd = -1,
-                                  .reaper_fd = reaper_fd,
-                                  .files = files};
-        pid = child_start(&spec, &step);
-        close(p[1]);
-        if (pid < 0)
-            close(p[0]);
-        else
-            fcntl(p[0], F_SETFL, O_NONBLOCK);
-        *out = p[0];
-    }
-    close(null);
-    return pid;
-}
-
 /* 0, or an errno that tells why path, relative to wdir_fd, cannot be executed. */
 static int child_check_executable(int wdir_fd, const char *path)
 {

@@ -2,8 +2,8 @@
 /*
  * child.h - starts one process of the job in a group of its own.
  *
- * Uses reaper.h.  Used by daemon.c (PEs), stacks.c and front_sites.c (debuggers),
- * agent.c, and main.c; child_find also by launch.c, command.c and starter.c.
+ * Uses reaper.h.  Used by daemon.c (PEs), tool.c, agent.c, and main.c; child_find also by
+ * launch.c, command.c, starter.c and tool.c.
  */
 #ifndef OSHRUN_DAEMON_CHILD_H
 #define OSHRUN_DAEMON_CHILD_H
@@ -37,11 +37,6 @@ void child_reserve(void);
 
 /* Returns the pid, or -1 with errno and, in *step, what failed (exec included). */
 pid_t child_start(const struct child_spec *spec, const char **step);
-
-/* Starts a tool with an empty environment; standard input and error are /dev/null, and
- * *out is the read end of its standard output, non-blocking.  The pid, or -1. */
-pid_t child_start_tool(const char *path, const char *const *argv, int reaper_fd,
-                       struct rlimit files, int *out);
 
 /* Finds name as execvp would with PATH = dirs (NULL: the usual directories); relative
  * paths start at wdir_fd (AT_FDCWD: the current directory). 0 and the path in buf, or

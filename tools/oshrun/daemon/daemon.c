@@ -95,7 +95,7 @@ void daemon_kill(struct daemon *d, int sig, const uint32_t *rank, uint32_t count
 }
 
 static void daemon_send_ended(struct daemon *d, const struct pe *pe, bool signalled,
-                              int code)
+                              int code, bool failed)
 {
     const struct node_pe *np = &d->node->pe[pe->local];
     struct pack p = {0};
@@ -105,6 +105,7 @@ static void daemon_send_ended(struct daemon *d, const struct pe *pe, bool signal
     pack_u32(&p, (uint32_t)code);
     pack_u8(&p, pe->connected);
     pack_u8(&p, pe->finalized);
+    pack_u8(&p, failed);
     for (int i = 0; i < NODE_STAGES; i++)
         pack_u64(&p, atomic_load_explicit(&np->stage_ns[i], memory_order_relaxed));
     daemon_send(d, WIRE_ENDED, &p);
@@ -130,7 +131,7 @@ void daemon_cancel_spawn(struct daemon *d, int sig)
     while (d->spawned < d->npes) {
         struct pe *pe = &d->pe[d->spawned++];
         pe->ended = true;
-        daemon_send_ended(d, pe, true, sig);
+        daemon_send_ended(d, pe, true, sig, false);
     }
     if (d->live == 0)
         daemon_all_ended(d);
@@ -247,7 +248,8 @@ static void daemon_on_ended(void *arg, unsigned ready)
     }
     pmix_net_ended(d->pmix_net, pe->rank);
     daemon_explain_kill(d, pe, &si);
-    daemon_send_ended(d, pe, si.si_code != CLD_EXITED, si.si_status);
+    bool failed = daemon_ft_ended(d, pe, &si);
+    daemon_send_ended(d, pe, si.si_code != CLD_EXITED, si.si_status, failed);
     if (d->live == 0 && d->spawned == d->npes)
         daemon_all_ended(d);
 }
@@ -277,10 +279,15 @@ static void daemon_on_post(struct daemon *d, struct pmix_host_post *p)
         return;
     }
     for (uint32_t i = 0; of_pe && i < d->npes; i++)
-        if (d->pe[i].rank == p->rank)
+        if (d->pe[i].rank == p->rank && d->pe[i].stand_in == 0)
             pe = &d->pe[i];
-    if (pe != NULL)
+    if (p->type == WIRE_ABORTED)
+        daemon_ft_end_job(d);
+    if (pe != NULL) {
         daemon_note_pe(d, pe, p->type == WIRE_CONNECTED);
+        pmix_net_connected(d->pmix_net, p->rank, p->type == WIRE_CONNECTED);
+        daemon_ft_connected(d);
+    }
     if (pe != NULL || !of_pe)
         net_out_send(&d->out, p->type, d->job->here,
                      p->type == WIRE_SIGNAL ? WIRE_ALL : WIRE_FRONT, &p->p);
@@ -363,23 +370,44 @@ static int daemon_plan(struct daemon *d)
     return rc;
 }
 
+/* The job cannot run; error_last() tells why. */
+static void daemon_fail(struct daemon *d, int status)
+{
+    struct pack p = {0};
+    pack_u32(&p, (uint32_t)status);
+    pack_string(&p, error_last());
+    daemon_send(d, WIRE_FAILED, &p);
+}
+
+static void daemon_on_registered(void *arg, int rc)
+{
+    struct daemon *d = arg;
+    if (d->spawned == d->npes) /* a signal has ended the job */
+        return;
+    if (rc != 0) {
+        daemon_fail(d, EXIT_ERROR);
+        return;
+    }
+    daemon_send_u32(d, WIRE_STAGE, DAEMON_STAGE_REGISTER);
+    loop_after(d->loop, &d->spawn, 0);
+}
+
 static int daemon_start_server(struct daemon *d, const struct tree *tree)
 {
     d->pmix = pmix_host_start(d->job, d->reaper->dir);
     if (d->pmix == NULL)
         return EXIT_ERROR;
     daemon_send_u32(d, WIRE_STAGE, DAEMON_STAGE_SERVER);
-    if (pmix_host_register(d->pmix, d->job) != 0)
-        return EXIT_ERROR;
     d->pmix_net = pmix_net_new(d->pmix, d->job, tree, &d->out, d->loop);
     if (d->pmix_net == NULL) {
         error_report("no memory for the PMIx server");
         return EXIT_ERROR;
     }
-    daemon_send_u32(d, WIRE_STAGE, DAEMON_STAGE_REGISTER);
     d->pmix_watch = (struct loop_watch){
         .fd = pmix_host_fd(d->pmix), .fn = daemon_handle_posts, .arg = d};
     loop_want(d->loop, &d->pmix_watch, LOOP_IN);
+    if (pmix_net_register(d->pmix_net, daemon_on_registered, d) != 0)
+        return EXIT_ERROR;
     return 0;
 }
 
@@ -482,10 +510,7 @@ static void daemon_on_spawn_timer(void *arg)
         int rc = daemon_start_pe(d, &d->pe[d->spawned++]);
         if (rc == 0)
             continue;
-        struct pack p = {0};
-        pack_u32(&p, (uint32_t)rc);
-        pack_string(&p, error_last());
-        daemon_send(d, WIRE_FAILED, &p);
+        daemon_fail(d, rc);
         return;
     }
     if (d->spawned < d->npes) {
@@ -560,7 +585,7 @@ int daemon_start(struct daemon **made, const struct job *job, const struct tree 
     if (rc == 0)
         rc = daemon_start_server(d, tree);
     if (rc == 0)
-        loop_after(d->loop, &d->spawn, 0);
+        rc = daemon_ft_start(d);
     return rc;
 }
 
@@ -610,6 +635,7 @@ void daemon_stop(struct daemon *d)
     for (uint32_t i = 0; i < d->npes; i++)
         for (int s = 0; d->pe != NULL && s < DAEMON_STREAMS; s++)
             pe_io_close_stream(&d->pe[i].out[s]);
+    daemon_ft_stop(d);
     pmix_net_free(d->pmix_net);
     for (uint32_t i = 0; d->launch != NULL && i < d->job->napps; i++)
         launch_free(&d->launch[i]);

@@ -48,6 +48,7 @@ struct daemon_end {
     int code; /* exit status, or signal number */
     bool connected;
     bool finalized;
+    bool failed; /* SHMEM_FT=continue: it is marked in the alive map of its node */
     uint64_t stage_ns[NODE_STAGES]; /* as in struct node_pe */
 };
 
@@ -63,10 +64,10 @@ enum daemon_line {
 
 struct daemon;
 
-/* Starts the PMIx server; the loop then starts the PEs.  Frames of the daemon go to
- * `out`.  window: limit of output that is not confirmed, in bytes per stream.  0, or the
- * exit status for oshrun after an error message; then only daemon_stop is valid, as after
- * event FAILED. */
+/* Starts the PMIx server; the loop starts the PEs when the job is registered.  Frames of
+ * the daemon go to `out`.  window: limit of output that is not confirmed, in bytes per
+ * stream.  0, or the exit status for oshrun after an error message; then only daemon_stop
+ * is valid, as after event FAILED. */
 int daemon_start(struct daemon **d, const struct job *job, const struct tree *tree,
                  const struct net_out *out, uint64_t window, struct loop *loop,
                  const struct reaper *reaper, struct rlimit files);

@@ -2,7 +2,8 @@
 /*
  * daemon_int.h - internals of the node daemon.
  *
- * Used by daemon.c, daemon_wire.c, pe_io.c, pe_report.c, stack_place.c and stacks.c only.
+ * Used by daemon.c, daemon_ft.c, daemon_wire.c, pe_io.c, pe_report.c, stack_place.c and
+ * stacks.c only.
  */
 #ifndef OSHRUN_DAEMON_DAEMON_INT_H
 #define OSHRUN_DAEMON_DAEMON_INT_H
@@ -14,6 +15,9 @@
 #include "tools/oshrun/daemon/launch.h"
 #include "tools/oshrun/pmix/pmix_net.h"
 
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
@@ -40,7 +44,8 @@ struct pe {
     struct pe_stream out[DAEMON_STREAMS];
     bool connected;
     bool finalized;
-    bool ended; /* exited; not reaped, so that its group ID stays reserved */
+    bool ended;     /* exited; not reaped, so that its group ID stays reserved */
+    pid_t stand_in; /* process that connected to PMIx in its place; 0: none */
 };
 
 /* Input of PE job->stdin_pe. */
@@ -50,6 +55,19 @@ struct pe_input {
 };
 
 struct stacks;
+
+/* daemon_ft.c: with SHMEM_FT=continue. */
+struct daemon_ft {
+    struct ft_agent *agent;
+    pthread_t thread; /* waits for changes of the alive map */
+    bool runs;        /* the thread */
+    _Atomic bool stop;
+    _Atomic bool self_failed; /* the agent says so */
+    struct loop_watch watch; /* its eventfd */
+    uint64_t *seen;          /* failed PEs that were announced to PMIx */
+    uint64_t *told;          /* failed PEs that the front end knows */
+    bool ending;             /* the whole job ends: what ends now is no failure */
+};
 
 struct daemon {
     const struct job *job;
@@ -90,7 +108,22 @@ struct daemon {
 
     uint32_t report;       /* number of the last report */
     struct stacks *stacks; /* while they are being collected */
+    struct daemon_ft ft;
 };
+
+/* daemon_ft.c: the failure of PEs with SHMEM_FT=continue; without, these do nothing. */
+
+/* Starts the agent of the node.  0, or the exit status after an error message. */
+int daemon_ft_start(struct daemon *d);
+void daemon_ft_stop(struct daemon *d);
+/* The job is being ended as a whole. */
+void daemon_ft_end_job(struct daemon *d);
+/* A PE of this node has ended.  True: it has failed, and is marked in the alive map. */
+bool daemon_ft_ended(struct daemon *d, const struct pe *pe, const siginfo_t *how);
+/* A PE of this node has connected to PMIx. */
+void daemon_ft_connected(struct daemon *d);
+/* Message PE_FAILED: 0, or -1: malformed. */
+int daemon_ft_recv(struct daemon *d, struct unpack *u);
 
 /* pe_io.c: pipes between the daemon and its PEs. */
 

@@ -33,6 +33,8 @@
 #define STOP_MS        700   /* for children to disconnect */
 #define FLUSH_MS       300   /* for the last messages */
 #define CONNECT_MIN_MS 2000  /* a lost SYN is retransmitted after a second */
+#define FT_STOPPED_MS  2000  /* at least, and .. */
+#define FT_TIMEOUTS    10    /* .. so many timeouts of the ring: a daemon is stopped */
 #define BAD            (-1)
 
 struct serve {
@@ -254,6 +256,18 @@ static void daemon_main_on_refused(void *arg, const char *error_text)
 
 /* ---- the job ---------------------------------------------------------------------- */
 
+/* A stopped daemon cannot end its PEs when the other nodes consider this one failed: with
+ * SHMEM_FT=continue the reaper does it soon. */
+static int daemon_main_watch_closely(struct serve *s)
+{
+    uint32_t ms = FT_TIMEOUTS * s->job->ft.timeout_ms;
+    ms = ms > FT_STOPPED_MS ? ms : FT_STOPPED_MS;
+    if (!s->job->ft.on || ms >= s->bootstrap.timeout_ms)
+        return 0;
+    watchdog_stop(&s->watchdog);
+    return watchdog_start(&s->watchdog, &s->loop, s->reaper.fd, ms);
+}
+
 static int daemon_main_recv_job(struct serve *s, const struct frame *f)
 {
     s->job_bytes = s->job == NULL ? malloc(f->len + 1) : NULL;
@@ -280,7 +294,9 @@ static int daemon_main_recv_job(struct serve *s, const struct frame *f)
         link_free(s->front);
         s->front = NULL;
     }
-    int rc = daemon_start(&s->d, s->job, &s->route.tree, &s->out, s->bootstrap.window,
+    int rc = daemon_main_watch_closely(s) != 0 ? EXIT_ERROR : 0;
+    if (rc == 0)
+        rc = daemon_start(&s->d, s->job, &s->route.tree, &s->out, s->bootstrap.window,
                           &s->loop, &s->reaper, s->files);
     if (rc != 0) {
         daemon_main_send_failed(s, rc);

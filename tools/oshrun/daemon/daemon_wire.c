@@ -71,8 +71,10 @@ static int daemon_recv_signal(struct daemon *d, struct unpack *u)
     int sig = (int)unpack_u32(u);
     uint32_t count, *rank = unpack_numbers(u, &count);
     bool good = unpack_done(u);
-    if (good && count == 0 && daemon_is_fatal(sig))
+    if (good && count == 0 && daemon_is_fatal(sig)) {
+        daemon_ft_end_job(d);
         daemon_cancel_spawn(d, sig);
+    }
     if (good)
         daemon_kill(d, sig, rank, count);
     free(rank);
@@ -136,6 +138,7 @@ static recv_fn *const recv_table[WIRE_TYPES] = {
     [WIRE_INPUT] = daemon_recv_input,
     [WIRE_REPORT] = daemon_recv_report,
     [WIRE_LOST] = daemon_recv_lost,
+    [WIRE_PE_FAILED] = daemon_ft_recv,
 };
 
 int daemon_recv(struct daemon *d, const struct frame *f)

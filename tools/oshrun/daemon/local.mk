@@ -9,6 +9,7 @@ tools_oshrun_liboshrun_a_SOURCES += \
 	tools/oshrun/daemon/child.h \
 	tools/oshrun/daemon/daemon.c \
 	tools/oshrun/daemon/daemon.h \
+	tools/oshrun/daemon/daemon_ft.c \
 	tools/oshrun/daemon/daemon_int.h \
 	tools/oshrun/daemon/daemon_main.c \
 	tools/oshrun/daemon/daemon_main.h \
@@ -21,5 +22,9 @@ tools_oshrun_liboshrun_a_SOURCES += \
 	tools/oshrun/daemon/reaper.h \
 	tools/oshrun/daemon/stack_place.c \
 	tools/oshrun/daemon/stacks.c \
+	tools/oshrun/daemon/stand_in.c \
+	tools/oshrun/daemon/stand_in.h \
+	tools/oshrun/daemon/tool.c \
+	tools/oshrun/daemon/tool.h \
 	tools/oshrun/daemon/watchdog.c \
 	tools/oshrun/daemon/watchdog.h

@@ -14,6 +14,7 @@
 #include "tools/oshrun/front/export.h"
 #include "tools/oshrun/front/front.h"
 #include "tools/oshrun/front/front_int.h"
+#include "tools/oshrun/front/ft_settings.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -143,6 +144,8 @@ static int front_make_job(struct front *f, const struct options *o)
     if (rc == 0)
         rc = front_make_apps(f);
     if (rc == 0)
+        rc = ft_settings_read(&f->job, o->interface);
+    if (rc == 0)
         rc = front_make_env(f);
     front_name_job(f);
     return rc;
@@ -164,7 +167,7 @@ static int front_set_up(struct front *f)
         return FRONT_EXIT_ERROR;
     }
     front_open_timers(f);
-    if (front_open_files(f) == 0)
+    if (front_open_files(f) == 0 && front_ft_open(f) == 0)
         return 0;
     error_report("no memory for the output of %u PEs", f->job.npes);
     return FRONT_EXIT_ERROR;
@@ -205,6 +208,7 @@ static int front_clean_up(struct front *f)
     front_close_files(f);
     timing_free(&f->timing);
     front_report_free(&f->report);
+    front_ft_close(f);
     front_free_job(f);
     loop_close(&f->loop);
     int status = f->status;
@@ -221,7 +225,8 @@ static int front_run_job(struct front *f, const struct reaper *reaper,
     error_front = f;
     error_redirect(front_send_error);
     loop_run(&f->loop);
-    if (!f->ending) /* processes that left the PEs' process groups may continue */
+    front_ft_finish(f);
+    if (!f->ending && f->ft.failed == 0) /* processes that left the PEs' process groups may continue */
         reaper_send(reaper->fd, REAPER_SPARE, 0);
     return 0;
 }
@@ -249,12 +254,13 @@ int front_run(const struct options *o, const struct reaper *reaper, struct rlimi
         rc = front_run_job(f, reaper, files);
     if (rc != 0)
         front_set_status(f, rc);
-    daemons_stop(f->daemons, !f->ending);
+    daemons_stop(f->daemons, !f->ending && f->ft.failed == 0);
     f->daemons = NULL;
     error_redirect(NULL);
     front_recover_terminal(f);
     if (o->verbose && rc == 0 && !f->unstarted)
         front_print_timing(f);
+    front_ft_print(f);
     return front_clean_up(f);
 }
 

@@ -59,9 +59,7 @@ void front_end_job(struct front *f, int sig)
     loop_after(&f->loop, &f->kill_all, KILL_MS);
 }
 
-/* True if the job is being terminated, so that further failures are consequences.  A
- * failed PE that others do not depend on only sets the status. */
-static bool front_is_decided(const struct front *f)
+bool front_is_decided(const struct front *f)
 {
     return f->ending || f->timed_out;
 }
@@ -103,6 +101,8 @@ static void front_events_await_others(struct front *f, const struct daemon_end *
 void front_on_connected(struct front *f, uint32_t rank)
 {
     f->connected = true;
+    if (f->ft.pe != NULL)
+        front_ft_connected(f, rank);
     if (f->absent && f->first_absent.rank == rank) {
         f->absent = false; /* a descendant of the exited process is the PE */
         if (f->first_unfinished.rank == rank)
@@ -116,6 +116,8 @@ void front_on_connected(struct front *f, uint32_t rank)
  * before we saw the exit. */
 void front_on_finalized(struct front *f, uint32_t rank)
 {
+    if (f->ft.pe != NULL)
+        front_ft_finalized(f, rank);
     if (f->first_unfinished.rank == rank)
         loop_cancel(&f->loop, &f->unfinished);
 }
@@ -127,6 +129,10 @@ void front_on_ended(struct front *f, const struct daemon_end *end)
     timing_pe(&f->timing, end);
     if (front_is_decided(f))
         return;
+    if (f->ft.pe != NULL) {
+        front_ft_ended(f, end);
+        return;
+    }
     switch (exit_status_classify(end)) {
     case EXIT_STATUS_GOOD:
         break;

@@ -3,7 +3,7 @@
  * front_int.h - internals of the front end.
  *
  * Used by front.c (start and end), front_events.c (events of the daemons, end of the
- * job), front_io.c (input and output), front_merge.c and front_sites.c (messages of the
+ * job), front_ft.c (failures that the job survives), front_io.c (input and output), front_merge.c and front_sites.c (messages of the
  * library), front_report.c, front_signals.c, and by daemons*.c, which call front_on_*.
  */
 #ifndef OSHRUN_FRONT_FRONT_INT_H
@@ -11,6 +11,7 @@
 
 #include "tools/oshrun/map/plan.h"
 #include "tools/oshrun/start/daemons.h"
+#include "tools/oshrun/front/front_ft.h"
 #include "tools/oshrun/front/out.h"
 #include "tools/oshrun/front/timing.h"
 
@@ -92,6 +93,7 @@ struct front {
     bool connected;                     /* a PE has connected to PMIx */
     bool absent;                        /* a PE exited without connecting */
     struct daemon_end first_absent;
+    struct front_ft ft;
 };
 
 /* front.c: writes a line to standard error. */
@@ -110,6 +112,9 @@ void front_on_failed(struct front *f, int status);
 /* A node is lost, on which `own` PEs had not ended; `pes` includes those of the nodes
  * that were connected through it. */
 void front_on_lost(struct front *f, uint32_t own, uint32_t pes, const char *error_text);
+/* True if the job is being terminated, so that further failures are consequences.  A
+ * failed PE that others do not depend on only sets the status. */
+bool front_is_decided(const struct front *f);
 /* Only the first call sets the status. */
 void front_set_status(struct front *f, int status);
 /* Sends sig to all remaining PEs, and SIGKILL after a delay. */

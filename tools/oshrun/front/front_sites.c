@@ -2,7 +2,7 @@
 /*
  * front_sites.c - see front_int.h: call sites in error messages of the library.
  *
- * Uses child.c, loop.c, call_site.h.
+ * Uses tool.c, loop.c, call_site.h.
  *
  * The library names a call site by file and address, since the PE is ending.  A tool
  * finds function and line, once for each call site: at most RUNS_MAX tools run at once,
@@ -13,17 +13,11 @@
 
 #include "tools/oshrun/front/front_int.h"
 #include "pgas/core/base/call_site.h"
-#include "tools/oshrun/daemon/child.h"
+#include "tools/oshrun/daemon/tool.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define SITES_MAX   64 /* further ones keep their addresses */
 #define RUNS_MAX    4
@@ -40,16 +34,8 @@ struct front_site {
     enum site_state state;
     char *text; /* "function (file:line)"; NULL: not known */
     char module[PATH_MAX], address[NUMBER_MAX];
-
-    pid_t pid;
-    struct loop_watch watch;
-    struct loop_timer late;
-    uint64_t late_ns; /* when `late` fires */
-    char output[OUTPUT_MAX];
-    size_t len;
+    struct tool tool;
 };
-
-static const char *const site_tools[] = {"addr2line", "eu-addr2line", "gdb"};
 
 static void front_sites_start(struct front *f);
 
@@ -134,75 +120,41 @@ static char *front_site_parse_gdb(char *output)
 
 /* ---- running ---------------------------------------------------------------------- */
 
-/* The process is not reaped yet, so that its group ID stays reserved (reaper.h). */
-static void front_site_end_run(struct front_site *s)
+static void front_site_on_end(void *arg, bool in_time)
+{
+    struct front_site *s = arg;
+    struct front_sites *all = &s->f->sites;
+    s->state = SITE_DONE;
+    all->running--;
+    if (!in_time)
+        all->tool = NULL;
+    else
+        s->text = all->gdb ? front_site_parse_gdb(s->tool.text)
+                           : front_site_parse_addr2line(s->tool.text);
+    front_sites_start(s->f);
+    front_merge_continue(s->f);
+}
+
+static void front_site_start_run(struct front_site *s)
 {
     struct front *f = s->f;
-    if (s->state == SITE_RUNS) {
-        loop_cancel(&f->loop, &s->late);
-        loop_want(&f->loop, &s->watch, 0);
-        close(s->watch.fd);
-        kill(-s->pid, SIGKILL);
-        f->sites.running--;
-    }
-    s->state = SITE_DONE;
-}
-
-static void front_site_on_late(void *arg)
-{
-    struct front_site *s = arg;
-    s->f->sites.tool = NULL;
-    front_site_end_run(s);
-    front_sites_start(s->f);
-    front_merge_continue(s->f);
-}
-
-static void front_site_on_output(void *arg, unsigned ready)
-{
-    struct front_site *s = arg;
-    ssize_t n = 0;
-    (void)ready;
-    if (s->len < OUTPUT_MAX - 1)
-        n = read(s->watch.fd, s->output + s->len, OUTPUT_MAX - 1 - s->len);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
-    if (n > 0) {
-        s->len += (size_t)n;
-        return;
-    }
-    s->output[s->len] = '\0';
-    front_site_end_run(s);
-    s->text = s->f->sites.gdb ? front_site_parse_gdb(s->output)
-                              : front_site_parse_addr2line(s->output);
-    front_sites_start(s->f);
-    front_merge_continue(s->f);
-}
-
-static pid_t front_site_start_tool(const struct front_site *s, int *out)
-{
-    const struct front *f = s->f;
     char command[COMMAND_MAX];
     snprintf(command, sizeof command, "info line *%s", s->address);
     const char *gdb[] = {"gdb", "-nx", "-batch", "-ex", command, "--", s->module, NULL};
     const char *addr2line[] = {f->sites.tool, "-f",       "-C", "-e",
                                s->module,     s->address, NULL};
-    return child_start_tool(f->sites.path, f->sites.gdb ? gdb : addr2line, f->reaper_fd,
-                            f->files, out);
-}
-
-static void front_site_start_run(struct front_site *s)
-{
-    int out;
-    s->pid = front_site_start_tool(s, &out);
-    s->state = s->pid < 0 ? SITE_DONE : SITE_RUNS;
-    if (s->pid < 0)
+    s->tool = (struct tool){.loop = &f->loop,
+                            .max = OUTPUT_MAX - 1,
+                            .ms = RUN_MS,
+                            .reaper_fd = f->reaper_fd,
+                            .files = f->files,
+                            .ended = front_site_on_end,
+                            .arg = s};
+    s->state = SITE_DONE;
+    if (tool_start(&s->tool, f->sites.path, f->sites.gdb ? gdb : addr2line) != 0)
         return;
-    s->f->sites.running++;
-    s->watch = (struct loop_watch){.fd = out, .fn = front_site_on_output, .arg = s};
-    s->late = (struct loop_timer){.fn = front_site_on_late, .arg = s};
-    loop_want(&s->f->loop, &s->watch, LOOP_IN);
-    loop_after(&s->f->loop, &s->late, RUN_MS);
-    s->late_ns = loop_now_ns() + (uint64_t)RUN_MS * NS_PER_MS;
+    s->state = SITE_RUNS;
+    f->sites.running++;
 }
 
 /* Starts tools for waiting sites.  Then a site waits only while a tool runs. */
@@ -213,17 +165,6 @@ static void front_sites_start(struct front *f)
             s->state = SITE_DONE;
         else if (s->state == SITE_WAITS && f->sites.running < RUNS_MAX)
             front_site_start_run(s);
-}
-
-static void front_sites_find_tool(struct front_sites *all)
-{
-    const char *dirs = getenv("PATH");
-    for (size_t i = 0; i < sizeof site_tools / sizeof *site_tools; i++)
-        if (child_find(AT_FDCWD, dirs, site_tools[i], all->path, sizeof all->path) == 0) {
-            all->tool = site_tools[i];
-            all->gdb = strcmp(all->tool, "gdb") == 0;
-            return;
-        }
 }
 
 /* ---- interface -------------------------------------------------------------------- */
@@ -252,11 +193,14 @@ static bool front_site_parse(const char *text, size_t *len, char module[PATH_MAX
 static struct front_site *front_site_add(struct front *f, const char *module,
                                          const char *address)
 {
+    static const char *const names[] = {"addr2line", "eu-addr2line", "gdb", NULL};
     struct front_site *s = f->sites.count < SITES_MAX ? calloc(1, sizeof *s) : NULL;
     if (s == NULL)
         return NULL;
-    if (f->sites.count++ == 0)
-        front_sites_find_tool(&f->sites);
+    if (f->sites.count++ == 0) {
+        f->sites.tool = tool_find(names, f->sites.path);
+        f->sites.gdb = f->sites.tool != NULL && strcmp(f->sites.tool, "gdb") == 0;
+    }
     s->f = f;
     snprintf(s->module, sizeof s->module, "%s", module);
     snprintf(s->address, sizeof s->address, "%s", address);
@@ -287,18 +231,6 @@ bool front_site_pending(const struct front_site *s)
     return s != NULL && s->state != SITE_DONE;
 }
 
-/* Waits for one event of a running tool, at most until end_ns. */
-static void front_site_wait_run(struct front_site *s, uint64_t end_ns)
-{
-    uint64_t now = loop_now_ns(), end = s->late_ns < end_ns ? s->late_ns : end_ns;
-    struct pollfd p = {.fd = s->watch.fd, .events = POLLIN};
-    int n = poll(&p, 1, end > now ? (int)((end - now) / NS_PER_MS) + 1 : 0);
-    if (n > 0)
-        front_site_on_output(s, LOOP_IN);
-    else if (n == 0 && loop_now_ns() >= s->late_ns)
-        front_site_on_late(s);
-}
-
 void front_site_wait(struct front_site *s, uint64_t end_ns)
 {
     while (front_site_pending(s) && loop_now_ns() < end_ns) {
@@ -306,7 +238,7 @@ void front_site_wait(struct front_site *s, uint64_t end_ns)
         if (s->state == SITE_WAITS)
             for (run = s->f->sites.first; run->state != SITE_RUNS;)
                 run = run->next;
-        front_site_wait_run(run, end_ns);
+        tool_wait(&run->tool, end_ns);
     }
 }
 
@@ -315,9 +247,7 @@ void front_sites_free(struct front *f)
     struct front_site *s;
     while ((s = f->sites.first) != NULL) {
         f->sites.first = s->next;
-        front_site_end_run(s);
-        if (s->pid > 0)
-            waitpid(s->pid, NULL, 0); /* does not block for long after SIGKILL */
+        tool_free(&s->tool);
         free(s->text);
         free(s);
     }

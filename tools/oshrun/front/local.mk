@@ -8,12 +8,16 @@ tools_oshrun_liboshrun_a_SOURCES += \
 	tools/oshrun/front/front.c \
 	tools/oshrun/front/front.h \
 	tools/oshrun/front/front_events.c \
+	tools/oshrun/front/front_ft.c \
+	tools/oshrun/front/front_ft.h \
 	tools/oshrun/front/front_int.h \
 	tools/oshrun/front/front_io.c \
 	tools/oshrun/front/front_merge.c \
 	tools/oshrun/front/front_report.c \
 	tools/oshrun/front/front_signals.c \
 	tools/oshrun/front/front_sites.c \
+	tools/oshrun/front/ft_settings.c \
+	tools/oshrun/front/ft_settings.h \
 	tools/oshrun/front/options.c \
 	tools/oshrun/front/options.h \
 	tools/oshrun/front/options.def \

@@ -45,6 +45,7 @@ struct round {
     struct group group;  /* points into the same allocation */
     struct piece *piece; /* per member */
     bool *came;          /* per child, this node last; true: received, or not expected */
+    bool *waived;        /* the same; true: it is absent, `came` is true */
     uint32_t missing;    /* number of false entries in came */
     struct block *blocks;
     bool joined; /* this node is a member and has contributed */
@@ -58,6 +59,8 @@ struct gather {
     struct net_out out;
     gather_done_fn *done;
     void *arg;
+    gather_absent_fn *absent; /* NULL: no node is */
+    void *absent_arg;
     struct round *open, *sent;
     uint64_t rounds; /* completed with this node as the top */
     uint32_t *lost;
@@ -159,12 +162,30 @@ static int gather_read_group(const struct gather *g, struct unpack *u,
 
 /* ---- rounds ----------------------------------------------------------------------- */
 
+static bool gather_is_absent(const struct gather *g, const struct group *group,
+                             uint32_t child)
+{
+    return g->absent != NULL && child < g->nchildren &&
+           g->absent(g->absent_arg, group->key, group->key_len,
+                     tree_child(&g->tree, g->me, child));
+}
+
+/* Marks the missing children that are absent.  The pieces of their nodes stay empty. */
+static void gather_waive(const struct gather *g, struct round *r)
+{
+    for (uint32_t c = 0; c < g->nchildren; c++)
+        if (!r->came[c] && gather_is_absent(g, &r->group, c)) {
+            r->came[c] = r->waived[c] = true;
+            r->missing--;
+        }
+}
+
 /* One allocation, so that it cannot fail half-way. */
 static struct round *gather_make_round(const struct gather *g, const struct group *group)
 {
     size_t pieces = group->nnodes * sizeof(struct piece);
     size_t nodes = group->nnodes * sizeof *group->node;
-    size_t came = (g->nchildren + 1) * sizeof(bool);
+    size_t sources = g->nchildren + 1, came = 2 * sources * sizeof(bool);
     struct round *r = calloc(1, sizeof *r + pieces + nodes + came + group->key_len);
     if (r == NULL)
         return NULL;
@@ -173,12 +194,14 @@ static struct round *gather_make_round(const struct gather *g, const struct grou
     r->group = *group;
     r->group.node = memcpy(at + pieces, group->node, nodes);
     r->came = (bool *)(at + pieces + nodes);
+    r->waived = r->came + sources;
     r->group.key = at + pieces + nodes + came;
     if (group->key_len > 0)
         memcpy(at + pieces + nodes + came, group->key, group->key_len);
     r->missing = gather_sources(g, group, r->came);
     for (uint32_t i = 0; i <= g->nchildren; i++)
         r->came[i] = !r->came[i]; /* none is expected from a child without members */
+    gather_waive(g, r);
     return r;
 }
 
@@ -266,7 +289,7 @@ static void gather_send_down(struct gather *g, struct round *r, uint64_t number,
     struct pack p = {0};
     for (uint32_t c = 0; c < g->nchildren; c++) {
         uint32_t child = tree_child(&g->tree, g->me, c);
-        if (gather_count_below(g, &r->group, child) == 0)
+        if (gather_count_below(g, &r->group, child) == 0 || r->waived[c])
             continue;
         if (p.len == 0) {
             gather_pack_group(&p, &r->group);
@@ -325,16 +348,20 @@ static void gather_send_up(struct gather *g, struct round *r)
     pack_free(&p);
 }
 
-static void gather_arrived(struct gather *g, struct round *r, uint32_t child)
+static void gather_complete(struct gather *g, struct round *r)
 {
-    r->came[child] = true;
-    if (--r->missing > 0)
-        return;
     gather_remove(&g->open, r);
     if (gather_count_below(g, &r->group, g->me) == r->group.nnodes)
         gather_finish(g, r);
     else
         gather_send_up(g, r);
+}
+
+static void gather_arrived(struct gather *g, struct round *r, uint32_t child)
+{
+    r->came[child] = true;
+    if (--r->missing == 0)
+        gather_complete(g, r);
 }
 
 /* Index of the child, or nchildren. */
@@ -370,7 +397,7 @@ static int gather_recv_up(struct gather *g, const struct frame *f, struct unpack
         gather_count_below(g, group, f->from) == group->nnodes ||
         gather_read_pieces(g, u, group, f->from, NULL) != 0)
         return -1;
-    if (gather_is_lost(g, group))
+    if (gather_is_lost(g, group) || gather_is_absent(g, group, child))
         return 0;
     struct round *r = gather_round_for(g, group, child);
     size_t len = (size_t)(u.end - u.at);
@@ -435,6 +462,22 @@ int gather_join(struct gather *g, const void *key, size_t key_len, const uint32_
     r->mine = mine;
     gather_arrived(g, r, g->nchildren);
     return 0;
+}
+
+void gather_set_absent(struct gather *g, gather_absent_fn *absent, void *arg)
+{
+    g->absent = absent;
+    g->absent_arg = arg;
+}
+
+void gather_update(struct gather *g)
+{
+    for (struct round *r = g->open, *next; r != NULL; r = next) {
+        next = r->next;
+        gather_waive(g, r);
+        if (r->missing == 0)
+            gather_complete(g, r);
+    }
 }
 
 static void gather_end_lost(struct gather *g, struct round **list, uint32_t node)

@@ -42,6 +42,15 @@ int gather_join(struct gather *g, const void *key, size_t key_len, const uint32_
 /* Handles a GATHER_UP or GATHER_DOWN.  0, or -1: malformed, or no memory. */
 int gather_recv(struct gather *g, const struct frame *f);
 
+/* True if no member of the collective with this key can contribute on this node. */
+typedef bool gather_absent_fn(void *arg, const void *key, size_t key_len, uint32_t node);
+
+/* For the front end, if all nodes are its children: from now on rounds complete without
+ * the nodes that are absent; what such a node contributes late is dropped. */
+void gather_set_absent(struct gather *g, gather_absent_fn *absent, void *arg);
+/* Call when nodes may have become absent. */
+void gather_update(struct gather *g);
+
 /* A node is lost: all rounds whose messages pass through it end with status -1. */
 void gather_lost(struct gather *g, uint32_t node);
 

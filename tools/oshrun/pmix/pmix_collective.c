@@ -83,6 +83,29 @@ static pmix_status_t pmix_collective_join(struct pmix_net *n, struct pmix_reques
     return rc == 0 ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 
+/* The key: pmix_upcalls_make_key. */
+bool pmix_net_is_absent(const void *key, size_t len, const struct job_node *node,
+                        const bool *failed)
+{
+    struct unpack u = unpack_of(key, len);
+    bool all = true;
+    uint32_t i = 0;
+    unpack_u8(&u);
+    unpack_string(&u);
+    for (uint32_t k = 0; k < node->npes; k++)
+        all = all && failed[node->rank[k]];
+    if (all || unpack_done(&u)) /* no ranks: all PEs of the job */
+        return all;
+    while (u.at < u.end && !u.failed) { /* both lists ascend */
+        uint32_t rank = unpack_u32(&u);
+        while (i < node->npes && node->rank[i] < rank)
+            i++;
+        if (i < node->npes && node->rank[i] == rank && !failed[rank])
+            return false;
+    }
+    return !u.failed;
+}
+
 /* r may be freed by this call, in pmix_collective_on_done. */
 void pmix_collective_post(struct pmix_net *n, struct pmix_request *r)
 {

@@ -10,6 +10,7 @@
 #include "config.h"
 
 #include "tools/oshrun/pmix/pmix_int.h"
+#include "tools/oshrun/util/error.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,63 @@ static void pmix_event_on_delivered(pmix_status_t status, void *arg)
     (void)status;
     pmix_event_free_event(arg);
 }
+
+/* ---- failed PEs ------------------------------------------------------------------- */
+
+/*
+ * Each client gets the event of each failed PE once.  The range is a list of clients:
+ * events for the whole name space reach a client that connects later twice, when it
+ * connects and when it registers a handler, from the cache of libpmix.
+ */
+static void pmix_event_notify_failed(struct pmix_net *n, uint32_t rank,
+                                     const uint32_t *client, uint32_t count)
+{
+    enum { AFFECTED, RANGE, INFOS };
+    struct pmix_event *e = calloc(1, sizeof *e);
+    pmix_data_array_t range = {.type = PMIX_PROC, .size = count};
+    pmix_proc_t *target;
+    PMIX_PROC_CREATE(target, count);
+    if (e != NULL)
+        PMIX_INFO_CREATE(e->info, INFOS);
+    if (e == NULL || e->info == NULL || target == NULL)
+        error_no_memory();
+    e->n = INFOS;
+    for (uint32_t i = 0; i < count; i++)
+        PMIX_PROC_LOAD(&target[i], n->host->nspace, client[i]);
+    range.array = target;
+    PMIX_PROC_LOAD(&e->source, n->host->nspace, rank);
+    PMIX_INFO_LOAD(&e->info[AFFECTED], PMIX_EVENT_AFFECTED_PROC, &e->source, PMIX_PROC);
+    PMIX_INFO_LOAD(&e->info[RANGE], PMIX_EVENT_CUSTOM_RANGE, &range, PMIX_DATA_ARRAY);
+    PMIX_PROC_FREE(target, count);
+    pmix_status_t rc =
+        PMIx_Notify_event(PMIX_ERR_PROC_ABORTED, &e->source, PMIX_RANGE_CUSTOM, e->info,
+                          e->n, pmix_event_on_delivered, e);
+    if (rc != PMIX_SUCCESS) /* completed or failed: the callback is not called */
+        pmix_event_free_event(e);
+}
+
+void pmix_event_failed(struct pmix_net *n, uint32_t rank)
+{
+    const struct job_node *here = &n->job->node[n->job->here];
+    uint32_t *client = calloc(here->npes, sizeof *client), count = 0;
+    if (client == NULL)
+        error_no_memory();
+    for (uint32_t i = 0; i < here->npes; i++)
+        if (n->connected[here->rank[i]] && here->rank[i] != rank)
+            client[count++] = here->rank[i];
+    if (count > 0)
+        pmix_event_notify_failed(n, rank, client, count);
+    free(client);
+}
+
+void pmix_event_connected(struct pmix_net *n, uint32_t client)
+{
+    for (uint32_t i = 0; i < n->job->npes; i++)
+        if (n->failed[i])
+            pmix_event_notify_failed(n, i, &client, 1);
+}
+
+/* ---- events of other nodes -------------------------------------------------------- */
 
 /* Notifies the PEs of this node; libpmix makes no upcall for it. */
 int pmix_event_recv(struct pmix_net *n, const struct frame *f)

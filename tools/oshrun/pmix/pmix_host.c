@@ -15,10 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
-
-#define REGISTER_WAIT_S 30 /* libpmix answers in microseconds or never */
 
 /*
  * Segment sizes of libpmix's shared-memory store.  The server zeroes all of the first
@@ -69,49 +66,6 @@ struct pmix_host_post *pmix_host_take(struct pmix_host *h)
 int pmix_host_fd(const struct pmix_host *h)
 {
     return h->event_fd;
-}
-
-/* ---- waiting for several calls of libpmix ----------------------------------------- */
-
-void pmix_host_call_done(pmix_status_t status, void *arg)
-{
-    struct pmix_host *h = arg;
-    pthread_mutex_lock(&h->lock);
-    if (status != PMIX_SUCCESS)
-        h->worst = status;
-    if (--h->pending == 0)
-        pthread_cond_signal(&h->all_done);
-    pthread_mutex_unlock(&h->lock);
-}
-
-void pmix_host_call_begin(struct pmix_host *h)
-{
-    pthread_mutex_lock(&h->lock);
-    h->pending++;
-    pthread_mutex_unlock(&h->lock);
-}
-
-/* rc: an error, or PMIX_OPERATION_SUCCEEDED, after which no callback follows. */
-void pmix_host_call_issued(struct pmix_host *h, pmix_status_t rc)
-{
-    if (rc == PMIX_SUCCESS)
-        return;
-    pmix_host_call_done(rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc, h);
-}
-
-/* Waits until all calls have completed. */
-pmix_status_t pmix_host_wait_calls(struct pmix_host *h)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += REGISTER_WAIT_S;
-    int late = 0;
-    pthread_mutex_lock(&h->lock);
-    while (h->pending > 0 && late == 0)
-        late = pthread_cond_timedwait(&h->all_done, &h->lock, &until);
-    pmix_status_t rc = late ? PMIX_ERR_TIMEOUT : h->worst;
-    pthread_mutex_unlock(&h->lock);
-    return rc;
 }
 
 /* ---- start ------------------------------------------------------------------------ */
@@ -181,7 +135,6 @@ struct pmix_host *pmix_host_start(const struct job *job, const char *dir)
     h->last = &h->first;
     pmix_host_set_segments(job);
     pthread_mutex_init(&h->lock, NULL);
-    pthread_cond_init(&h->all_done, NULL);
     h->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pmix_status_t rc =
         h->event_fd < 0 ? PMIX_ERR_OUT_OF_RESOURCE : pmix_host_init_server(h, job, dir);
@@ -190,7 +143,6 @@ struct pmix_host *pmix_host_start(const struct job *job, const char *dir)
     pmix_host_failed("the start of the server", rc);
     if (h->event_fd >= 0)
         close(h->event_fd);
-    pthread_cond_destroy(&h->all_done);
     pthread_mutex_destroy(&h->lock);
     free(h);
     return NULL;

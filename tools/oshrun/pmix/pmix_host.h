@@ -36,9 +36,6 @@ struct pmix_host;
 /* Starts the server with its files in dir.  NULL after an error message. */
 struct pmix_host *pmix_host_start(const struct job *job, const char *dir);
 
-/* Registers the job and its local PEs.  0, or -1 after an error message. */
-int pmix_host_register(struct pmix_host *h, const struct job *job);
-
 /* The PMIx variables of PE `rank`, NULL-terminated; free with pmix_host_env_free. */
 char **pmix_host_env(struct pmix_host *h, uint32_t rank);
 void pmix_host_env_free(char **env);

@@ -7,8 +7,8 @@
  * to the other nodes).
  *
  * Upcalls run in libpmix's thread; functions marked "loop" here run in the thread of the
- * daemon's loop.  They communicate only by the queue of posts.  After the start the loop
- * never blocks in libpmix: it uses calls with a callback, which posts.
+ * daemon's loop.  They communicate only by the queue of posts.  After the start of the
+ * server the loop never blocks in libpmix: it uses calls with a callback, which posts.
  */
 #ifndef OSHRUN_PMIX_PMIX_INT_H
 #define OSHRUN_PMIX_PMIX_INT_H
@@ -21,16 +21,29 @@
 #include <hwloc.h>
 #include <pthread.h>
 
+/* Of the job and the PEs of this node.  A part of the server, since libpmix may complete
+ * the calls after the daemon has stopped. */
+struct pmix_registration {
+    pmix_info_t *info; /* libpmix reads it until it has completed all calls */
+    size_t ninfo;
+    uint32_t pending; /* calls that it has not completed; under the lock of the server */
+    pmix_status_t worst;
+    struct pmix_host_post *post; /* queued when all are complete */
+    /* loop */
+    struct loop_timer late;
+    bool complete;
+    void (*done)(void *arg, int rc);
+    void *arg;
+};
+
 struct pmix_host {
     const struct job *job;
     pmix_nspace_t nspace;
     int event_fd;
     hwloc_topology_t topo;
     pthread_mutex_t lock;
-    pthread_cond_t all_done;
     struct pmix_host_post *first, **last;
-    uint32_t pending; /* our calls that libpmix has not completed */
-    pmix_status_t worst;
+    struct pmix_registration registration;
 };
 
 enum pmix_query_key {
@@ -87,6 +100,9 @@ struct pmix_net {
     struct net_out out;
     uint32_t *node_of; /* per PE of the job */
     bool *ended;       /* the same; true only for PEs of this node */
+    bool *connected;   /* the same; it is a PMIx client now */
+    bool *failed;      /* per PE of the job, with SHMEM_FT=continue */
+    bool *lost;        /* per node */
     struct gather *gather;
     struct pmix_request *collectives; /* pending */
     struct pmix_request *modexes;
@@ -99,14 +115,6 @@ struct pmix_net {
 
 /* Queues p and takes ownership of it. */
 void pmix_host_put(struct pmix_host *h, struct pmix_host_post *p);
-/* Waits for several calls of libpmix together: pmix_host_call_begin before each call,
- * pmix_host_call_issued with its result, pmix_host_call_done as its callback;
- * pmix_host_wait_calls waits for all of them. */
-void pmix_host_call_begin(struct pmix_host *h);
-void pmix_host_call_issued(struct pmix_host *h, pmix_status_t rc);
-void pmix_host_call_done(pmix_status_t status, void *host);
-pmix_status_t pmix_host_wait_calls(struct pmix_host *h);
-
 void pmix_load_u32(pmix_info_t *info, const char *key, uint32_t value);
 /* Reports that the call `what` has failed; returns -1. */
 int pmix_host_failed(const char *what, pmix_status_t rc);
@@ -146,6 +154,8 @@ void pmix_collective_post(struct pmix_net *n, struct pmix_request *r);
 void pmix_modex_post(struct pmix_net *n, struct pmix_request *r);
 int pmix_modex_recv_ask(struct pmix_net *n, const struct frame *f);
 int pmix_modex_recv_answer(struct pmix_net *n, const struct frame *f);
+/* The registration is complete: libpmix gets the requests that arrived before. */
+void pmix_modex_registered(struct pmix_net *n);
 void pmix_modex_ended(struct pmix_net *n, uint32_t rank);
 void pmix_modex_lost(struct pmix_net *n, uint32_t node);
 void pmix_modex_free(struct pmix_net *n);
@@ -155,6 +165,8 @@ int pmix_event_pack(struct pack *p, pmix_status_t code, const pmix_proc_t *sourc
                     pmix_data_range_t range, pmix_info_t *info, size_t n);
 void pmix_event_post(struct pmix_net *n, struct pmix_request *r);
 int pmix_event_recv(struct pmix_net *n, const struct frame *f);
+void pmix_event_failed(struct pmix_net *n, uint32_t rank);
+void pmix_event_connected(struct pmix_net *n, uint32_t client);
 
 /* pmix_query.c.  key_of: -1 if it is not one of ours. */
 int pmix_query_key_of(const char *key);

@@ -2,7 +2,8 @@
 /*
  * pmix_job.c - registers the job with libpmix: its nodes and the PEs on each.
  *
- * Uses libpmix.  Part of pmix_host.h.
+ * Uses libpmix.  Part of pmix_net.h; runs in the daemon's loop, callbacks in libpmix's
+ * thread.
  */
 #include "config.h"
 
@@ -13,10 +14,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define JOB_INFOS 13 /* entries of the job besides one per PE and program */
-#define PE_INFOS  7
-#define APP_INFOS 3
-#define AS_IT_IS  "raw:"
+#define JOB_INFOS   13 /* entries of the job besides one per PE and program */
+#define PE_INFOS    7
+#define APP_INFOS   3
+#define AS_IT_IS    "raw:"
+#define REGISTER_MS 30000 /* libpmix answers in microseconds or never */
 
 enum { LIST_NODES, LIST_RANKS, LIST_PEERS, LISTS };
 
@@ -128,53 +130,93 @@ static size_t pmix_job_load_job(pmix_info_t *info, const struct job *job, char *
     return n;
 }
 
-static pmix_status_t pmix_job_register_job(struct pmix_host *h, const struct job *job,
-                                           pmix_info_t *info)
+/* ---- registration ----------------------------------------------------------------- */
+
+/* The callback of each call.  Runs in libpmix's thread. */
+static void pmix_job_on_call(pmix_status_t status, void *host)
 {
-    char *list[LISTS] = {NULL};
-    pmix_status_t rc = PMIX_ERR_NOMEM;
-    if (pmix_job_list_nodes(job, list) == 0) {
-        size_t n = pmix_job_load_job(info, job, list[LIST_NODES], list[LIST_RANKS],
-                                     list[LIST_PEERS]);
-        pmix_host_call_begin(h);
-        pmix_host_call_issued(
-            h, PMIx_server_register_nspace(h->nspace, (int)job->node[job->here].npes,
-                                           info, n, pmix_host_call_done, h));
-        rc = pmix_host_wait_calls(h);
-    }
-    for (int i = 0; i < LISTS; i++)
-        free(list[i]);
-    return rc;
+    struct pmix_host *h = host;
+    struct pmix_registration *r = &h->registration;
+    pthread_mutex_lock(&h->lock);
+    if (status != PMIX_SUCCESS)
+        r->worst = status;
+    bool last = --r->pending == 0;
+    pthread_mutex_unlock(&h->lock);
+    if (last)
+        pmix_host_put(h, r->post);
 }
 
-/* Does not wait for each call: libpmix's thread handles one while we make the next. */
-static pmix_status_t pmix_job_register_clients(struct pmix_host *h, const struct job *job)
+/* rc: of a call; after an error, or PMIX_OPERATION_SUCCEEDED, no callback follows. */
+static void pmix_job_issued(struct pmix_host *h, pmix_status_t rc)
 {
-    const struct job_node *here = &job->node[job->here];
-    pmix_host_call_begin(h);
-    pmix_host_call_issued(
-        h, PMIx_server_setup_local_support(h->nspace, NULL, 0, pmix_host_call_done, h));
+    if (rc != PMIX_SUCCESS)
+        pmix_job_on_call(rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc, h);
+}
+
+static void pmix_job_complete(struct pmix_registration *r, pmix_status_t rc)
+{
+    r->complete = true;
+    r->done(r->arg,
+            rc == PMIX_SUCCESS ? 0 : pmix_host_failed("the registration of the job", rc));
+}
+
+static void pmix_job_on_late(void *arg)
+{
+    pmix_job_complete(arg, PMIX_ERR_TIMEOUT);
+}
+
+/* All calls are complete. */
+static void pmix_job_on_registered(struct pmix_net *n, struct pmix_request *unused)
+{
+    struct pmix_registration *r = &n->host->registration;
+    (void)unused;
+    PMIX_INFO_FREE(r->info, r->ninfo);
+    loop_cancel(n->loop, &r->late);
+    if (r->complete) /* too late */
+        return;
+    pmix_job_complete(r, r->worst);
+    pmix_modex_registered(n);
+}
+
+static int pmix_job_load(struct pmix_registration *r, const struct job *job)
+{
+    size_t capacity = JOB_INFOS + job->napps + job->npes;
+    char *list[LISTS] = {NULL};
+    int rc = pmix_job_list_nodes(job, list);
+    r->post = calloc(1, sizeof *r->post);
+    PMIX_INFO_CREATE(r->info, capacity);
+    if (rc == 0 && r->post != NULL && r->info != NULL)
+        r->ninfo = pmix_job_load_job(r->info, job, list[LIST_NODES], list[LIST_RANKS],
+                                     list[LIST_PEERS]);
+    for (int i = 0; i < LISTS; i++)
+        free(list[i]);
+    return r->ninfo > 0 ? 0
+                        : pmix_host_failed("the registration of the job", PMIX_ERR_NOMEM);
+}
+
+/* libpmix's thread handles the calls in this order. */
+int pmix_net_register(struct pmix_net *n, void (*done)(void *arg, int rc), void *arg)
+{
+    struct pmix_host *h = n->host;
+    struct pmix_registration *r = &h->registration;
+    const struct job_node *here = &n->job->node[n->job->here];
+    if (pmix_job_load(r, n->job) != 0)
+        return -1;
+    r->post->handle = pmix_job_on_registered;
+    r->pending = here->npes + 2;
+    r->done = done;
+    r->arg = arg;
+    r->late = (struct loop_timer){.fn = pmix_job_on_late, .arg = r};
+    loop_after(n->loop, &r->late, REGISTER_MS);
+    pmix_job_issued(h, PMIx_server_register_nspace(h->nspace, (int)here->npes, r->info,
+                                                   r->ninfo, pmix_job_on_call, h));
+    pmix_job_issued(
+        h, PMIx_server_setup_local_support(h->nspace, NULL, 0, pmix_job_on_call, h));
     for (uint32_t i = 0; i < here->npes; i++) {
         pmix_proc_t p;
         PMIX_PROC_LOAD(&p, h->nspace, here->rank[i]);
-        pmix_host_call_begin(h);
-        pmix_host_call_issued(h, PMIx_server_register_client(&p, getuid(), getgid(), NULL,
-                                                             pmix_host_call_done, h));
+        pmix_job_issued(h, PMIx_server_register_client(&p, getuid(), getgid(), NULL,
+                                                       pmix_job_on_call, h));
     }
-    return pmix_host_wait_calls(h);
-}
-
-int pmix_host_register(struct pmix_host *h, const struct job *job)
-{
-    size_t capacity = JOB_INFOS + job->napps + job->npes;
-    pmix_info_t *info;
-    PMIX_INFO_CREATE(info, capacity);
-    if (info == NULL)
-        return pmix_host_failed("the registration of the job", PMIX_ERR_NOMEM);
-    pmix_status_t rc = pmix_job_register_job(h, job, info);
-    PMIX_INFO_FREE(info, capacity);
-    if (rc != PMIX_SUCCESS)
-        return pmix_host_failed("the registration of the job", rc);
-    rc = pmix_job_register_clients(h, job);
-    return rc == PMIX_SUCCESS ? 0 : pmix_host_failed("the registration of the PEs", rc);
+    return 0;
 }

@@ -42,7 +42,9 @@ void pmix_modex_post(struct pmix_net *n, struct pmix_request *r)
     pack_u64(&p, r->number);
     pack_u32(&p, r->modex_rank);
     pmix_request_wait(n, &n->modexes, r);
-    if (r->node != n->job->here && !p.failed)
+    if (n->lost[r->node])
+        pmix_request_finish(&n->modexes, r, PMIX_ERR_LOST_CONNECTION);
+    else if (r->node != n->job->here && !p.failed)
         pmix_net_send(n, WIRE_MODEX_ASK, r->node, &p);
     else /* libpmix has the data of local PEs */
         pmix_request_finish(&n->modexes, r, PMIX_ERR_NOT_FOUND);
@@ -127,6 +129,29 @@ static void pmix_modex_on_ended_timer(void *arg)
     pmix_modex_answer(arg, PMIX_ERR_NOT_FOUND, NULL, 0);
 }
 
+static void pmix_modex_ask_libpmix(struct pmix_served *s)
+{
+    pmix_proc_t p;
+    PMIX_PROC_LOAD(&p, s->host->nspace, s->rank);
+    pmix_status_t rc = PMIx_server_dmodex_request(&p, pmix_modex_on_data, s);
+    if (rc != PMIX_SUCCESS) {
+        pmix_modex_answer(s, rc, NULL, 0);
+        pmix_modex_release(s);
+    } else if (s->net->ended[s->rank]) {
+        loop_after(s->net->loop, &s->timer, ENDED_MS);
+    }
+}
+
+void pmix_modex_registered(struct pmix_net *n)
+{
+    for (struct pmix_served *s = n->served, *next; s != NULL; s = next) {
+        next = s->next;
+        pmix_modex_ask_libpmix(s);
+    }
+}
+
+/* PMIx_server_dmodex_request blocks until libpmix's thread has handled earlier calls,
+ * which takes long only before the end of the registration. */
 int pmix_modex_recv_ask(struct pmix_net *n, const struct frame *f)
 {
     struct unpack u = unpack_of(f->data, f->len);
@@ -145,15 +170,8 @@ int pmix_modex_recv_ask(struct pmix_net *n, const struct frame *f)
                               .from = f->from,
                               .number = number};
     n->served = s;
-    pmix_proc_t p;
-    PMIX_PROC_LOAD(&p, n->host->nspace, rank);
-    pmix_status_t rc = PMIx_server_dmodex_request(&p, pmix_modex_on_data, s);
-    if (rc != PMIX_SUCCESS) {
-        pmix_modex_answer(s, rc, NULL, 0);
-        pmix_modex_release(s);
-    } else if (n->ended[rank]) {
-        loop_after(n->loop, &s->timer, ENDED_MS);
-    }
+    if (n->host->registration.complete)
+        pmix_modex_ask_libpmix(s);
     return 0;
 }
 

@@ -165,7 +165,11 @@ struct pmix_net *pmix_net_new(struct pmix_host *h, const struct job *job,
     n->out = *out;
     n->node_of = job_node_of_pes(job);
     n->ended = calloc(job->npes, sizeof *n->ended);
-    if (n->node_of != NULL && n->ended != NULL && pmix_collective_open(n, tree) == 0)
+    n->connected = calloc(job->npes, sizeof *n->connected);
+    n->failed = calloc(job->npes, sizeof *n->failed);
+    n->lost = calloc(job->nnodes, sizeof *n->lost);
+    if (n->node_of != NULL && n->ended != NULL && n->connected != NULL &&
+        n->failed != NULL && n->lost != NULL && pmix_collective_open(n, tree) == 0)
         return n;
     pmix_net_free(n);
     return NULL;
@@ -184,23 +188,44 @@ void pmix_net_free(struct pmix_net *n)
     if (n == NULL)
         return;
     gather_free(n->gather);
+    loop_cancel(n->loop, &n->host->registration.late);
     pmix_net_free_list(&n->collectives);
     pmix_net_free_list(&n->modexes);
     pmix_net_free_list(&n->queries);
     pmix_modex_free(n);
     free(n->node_of);
     free(n->ended);
+    free(n->connected);
+    free(n->failed);
+    free(n->lost);
     free(n);
 }
 
 void pmix_net_ended(struct pmix_net *n, uint32_t rank)
 {
     n->ended[rank] = true;
+    n->connected[rank] = false;
     pmix_modex_ended(n, rank);
 }
 
+void pmix_net_connected(struct pmix_net *n, uint32_t rank, bool connected)
+{
+    n->connected[rank] = connected;
+    if (connected)
+        pmix_event_connected(n, rank);
+}
+
+void pmix_net_failed(struct pmix_net *n, uint32_t rank)
+{
+    n->failed[rank] = true;
+    pmix_event_failed(n, rank);
+}
+
+/* With SHMEM_FT=continue collectives complete without the node (pmix_net_is_absent). */
 void pmix_net_lost(struct pmix_net *n, uint32_t node)
 {
-    gather_lost(n->gather, node);
+    n->lost[node] = true;
+    if (!n->job->ft.on)
+        gather_lost(n->gather, node);
     pmix_modex_lost(n, node);
 }

@@ -24,14 +24,32 @@ struct pmix_net *pmix_net_new(struct pmix_host *h, const struct job *job,
                               struct loop *loop);
 void pmix_net_free(struct pmix_net *n);
 
+/* Registers the job and the PEs of this node with libpmix.  Does not wait: the loop calls
+ * done when libpmix has finished, with 0, or with -1 after an error message; never if the
+ * call itself returns -1, after an error message. */
+int pmix_net_register(struct pmix_net *n, void (*done)(void *arg, int rc), void *arg);
+
 /* Handles a message of the types GATHER_* to QUERY_ANSWER.  0, or -1: malformed, or no
  * memory. */
 int pmix_net_recv(struct pmix_net *n, const struct frame *f);
 
+/* A PE of this node has connected to the server, or disconnected from it. */
+void pmix_net_connected(struct pmix_net *n, uint32_t rank, bool connected);
+
 /* A PE of this node has ended: answers the requests for its data. */
 void pmix_net_ended(struct pmix_net *n, uint32_t rank);
 
-/* A node is lost: the requests that depend on it fail. */
+/* A PE of any node has failed (SHMEM_FT=continue): notifies the PEs of this node by the
+ * event PMIX_ERR_PROC_ABORTED.  Call once per PE. */
+void pmix_net_failed(struct pmix_net *n, uint32_t rank);
+
+/* True if all members of a collective on a node have failed.  key: of a message of
+ * gather.c, or any bytes. */
+bool pmix_net_is_absent(const void *key, size_t len, const struct job_node *node,
+                        const bool *failed);
+
+/* A node is lost: the requests that depend on it fail; with SHMEM_FT=continue only those
+ * for data of its PEs. */
 void pmix_net_lost(struct pmix_net *n, uint32_t node);
 
 #endif

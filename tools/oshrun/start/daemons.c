@@ -59,6 +59,10 @@ void daemons_lost(struct daemons *ds, uint32_t node, const char *why)
     uint32_t nodes = 0, own = ds->conn[node].live, pes = 0;
     if (ds->stopping)
         return;
+    if (ds->job->ft.on && ds->conn[node].state >= CONN_READY) {
+        daemons_ft_lost(ds, node, why);
+        return;
+    }
     for (uint32_t i = node; i < ds->job->nnodes; i++) {
         struct daemon_conn *dc = &ds->conn[i];
         if (!tree_below(&ds->route.tree, node, i))
@@ -248,10 +252,10 @@ static int daemons_alloc_conns(struct daemons *ds)
 
 static int daemons_make_tree(struct daemons *ds)
 {
-    struct tree t = {.nnodes = ds->job->nnodes, .fanout = ds->o->fanout};
+    struct tree t = daemons_ft_tree(ds);
     job_pack(&ds->job_bytes, ds->job);
     ds->gather = gather_new(&t, WIRE_FRONT, &ds->out, NULL, NULL);
-    if (ds->gather != NULL && !ds->job_bytes.failed &&
+    if (ds->gather != NULL && !ds->job_bytes.failed && daemons_ft_open(ds) == 0 &&
         route_open(&ds->route, &t, WIRE_FRONT) == 0)
         return 0;
     error_report("no memory for %u nodes", t.nnodes);
@@ -420,6 +424,7 @@ static void daemons_free_conns(struct daemons *ds)
     free(ds->unidentified);
     free(ds->conn);
     free(ds->pe);
+    free(ds->pe_failed);
     free(ds->host);
 }
 

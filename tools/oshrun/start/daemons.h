@@ -43,6 +43,17 @@ void daemons_input(struct daemons *ds, const char *text, size_t len);
  * front_report_add, then front_on_reported.  Call again only after that. */
 void daemons_report(struct daemons *ds, bool verbose);
 
+/* With SHMEM_FT=continue: */
+
+/* Tells all daemons that these PEs have failed; lost: the node that was lost with them, or
+ * WIRE_NONE.  Pending collectives of PMIx complete without them. */
+void daemons_tell_failed(struct daemons *ds, uint32_t lost, const uint32_t *rank,
+                         uint32_t count);
+/* Kills these PEs. */
+void daemons_kill(struct daemons *ds, const uint32_t *rank, uint32_t count);
+/* Drops the link to a node, whose daemon then ends its PEs.  why: as of daemons_lost. */
+void daemons_drop(struct daemons *ds, uint32_t node, const char *why);
+
 /* Ends the remaining processes on all nodes, waits for a limited time until they are
  * gone, and frees ds.  good: the job ended normally; processes that left their groups are
  * not killed. */

@@ -2,8 +2,8 @@
 /*
  * daemons_int.h - internals of daemons.h.
  *
- * Used by daemons.c (start, stop), daemons_recv.c (frames from daemons) and
- * daemons_send.c (frames to daemons) only.
+ * Used by daemons.c (start, stop), daemons_recv.c (frames from daemons), daemons_send.c
+ * (frames to daemons) and daemons_ft.c (failures that the job survives) only.
  */
 #ifndef OSHRUN_START_DAEMONS_INT_H
 #define OSHRUN_START_DAEMONS_INT_H
@@ -37,6 +37,7 @@ struct daemon_conn {
     int64_t left_ms;                      /* remaining time; 0: no limit */
     uint64_t unconfirmed[DAEMON_STREAMS]; /* bytes written, not yet confirmed */
     bool reports;                         /* its part of the report is pending */
+    bool spawned;                         /* all its PEs have been started */
 };
 
 struct conn_pe {
@@ -67,6 +68,7 @@ struct daemons {
     struct pack job_bytes;
     struct daemon_conn *conn; /* one per node */
     struct conn_pe *pe;
+    bool *pe_failed; /* per PE: it has failed, with SHMEM_FT=continue */
     struct link **unidentified; /* authenticated, without HELLO so far */
     uint32_t nunidentified;
 
@@ -118,5 +120,17 @@ void daemons_output_taken(struct daemons *ds, struct daemon_conn *dc,
                           enum daemon_stream s, size_t len);
 void daemons_report_part(struct daemons *ds, struct daemon_conn *dc);
 void daemons_on_report_limit(void *arg);
+
+/* daemons_ft.c: SHMEM_FT=continue. */
+/* All nodes are children of the front end, so that none depends on another. */
+struct tree daemons_ft_tree(const struct daemons *ds);
+/* 0, or -1: no memory. */
+int daemons_ft_open(struct daemons *ds);
+/* As daemons_lost, for a node that had the job. */
+void daemons_ft_lost(struct daemons *ds, uint32_t node, const char *why);
+/* Event FAILED of a daemon that had started its PEs. */
+void daemons_ft_recv_failed(struct daemons *ds, struct daemon_conn *dc, const char *text);
+/* Event PE_FAILED. */
+int daemons_ft_recv(struct daemons *ds, struct daemon_conn *dc, struct unpack *u);
 
 #endif

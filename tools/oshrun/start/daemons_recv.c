@@ -162,6 +162,7 @@ static int daemons_recv_ended(struct daemons *ds, uint32_t rank, struct unpack *
     end.code = (int)unpack_u32(u);
     end.connected = unpack_u8(u) != 0;
     end.finalized = unpack_u8(u) != 0;
+    end.failed = unpack_u8(u) != 0;
     for (int i = 0; i < NODE_STAGES; i++) {
         uint64_t at = unpack_u64(u);
         end.stage_ns[i] = at != 0 ? at + (uint64_t)dc->clock_ns : 0;
@@ -230,10 +231,10 @@ static int daemons_recv_reported(struct daemons *ds, struct daemon_conn *dc,
 static int daemons_recv_stage(struct daemons *ds, struct daemon_conn *dc,
                               struct unpack *u)
 {
-    (void)dc;
     uint32_t stage = unpack_u32(u);
     if (!unpack_done(u) || stage >= DAEMON_STAGES)
         return BAD;
+    dc->spawned = dc->spawned || stage == DAEMON_STAGE_SPAWN;
     if (++ds->staged[stage] == ds->job->nnodes)
         timing_stage(&ds->front->timing, (enum daemon_stage)stage);
     return 0;
@@ -272,6 +273,10 @@ static int daemons_recv_failed(struct daemons *ds, struct daemon_conn *dc,
         return BAD;
     if (ds->here != NULL) { /* its error messages are those of this process */
         front_on_failed(ds->front, status);
+        return 0;
+    }
+    if (ds->job->ft.on && dc->spawned) {
+        daemons_ft_recv_failed(ds, dc, text);
         return 0;
     }
     if (ds->ending) /* it has not started any PEs */
@@ -333,6 +338,7 @@ static recv_fn *const recv_table[WIRE_TYPES] = {
     [WIRE_FAILED] = daemons_recv_failed,
     [WIRE_LOST] = daemons_recv_lost,
     [WIRE_QUERY_ASK] = daemons_recv_query,
+    [WIRE_PE_FAILED] = daemons_ft_recv,
 };
 
 static int daemons_recv_frame(struct daemons *ds, const struct frame *f)

@@ -4,6 +4,7 @@ tools_oshrun_liboshrun_a_SOURCES += \
 	tools/oshrun/start/agent.c \
 	tools/oshrun/start/command.c \
 	tools/oshrun/start/daemons.c \
+	tools/oshrun/start/daemons_ft.c \
 	tools/oshrun/start/daemons.h \
 	tools/oshrun/start/daemons_int.h \
 	tools/oshrun/start/daemons_recv.c \

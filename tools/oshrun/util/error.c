@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* error.c - see error.h.  Uses nothing of ours. */
+/* error.c - see error.h.  Also defines what a failed PGAS_ASSERT does
+ * in programs without libshmem. */
 #include "config.h"
 
+#include "pgas/core/base/pgas_assert.h"
 #include "tools/oshrun/util/error.h"
 
 #include <stdarg.h>
@@ -45,4 +47,13 @@ _Noreturn void error_no_memory(void)
     if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
         _exit(EXIT_FAILURE);
     _exit(EXIT_FAILURE);
+}
+
+/* Weak: the tests of both link this and libshmem. */
+__attribute__((weak)) void pgas_assert_failed(const char *condition, const char *file,
+                                              int line, const char *function)
+{
+    fprintf(stderr, "oshrun: %s:%d: %s: assertion `%s' failed\n", file, line, function,
+            condition);
+    abort();
 }

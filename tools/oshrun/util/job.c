@@ -66,6 +66,15 @@ static void job_pack_map(struct pack *p, const struct job *job)
     free(node_of);
 }
 
+static void job_pack_ft(struct pack *p, const struct job_ft *ft)
+{
+    pack_u8(p, ft->on);
+    pack_u32(p, ft->period_ms);
+    pack_u32(p, ft->timeout_ms);
+    pack_string(p, ft->domains);
+    pack_string(p, ft->interfaces);
+}
+
 void job_pack(struct pack *p, const struct job *job)
 {
     pack_string(p, job->nspace);
@@ -95,6 +104,7 @@ void job_pack(struct pack *p, const struct job *job)
     pack_u8(p, job->virtual_nodes);
     pack_u32(p, job->stdin_pe);
     pack_u32(p, job->gdb_pe);
+    job_pack_ft(p, &job->ft);
 }
 
 /* ---- unpacking -------------------------------------------------------------------- */
@@ -214,6 +224,15 @@ static void job_unpack_flags(struct unpack *u, struct job *job)
         u->failed = true;
 }
 
+static void job_unpack_ft(struct unpack *u, struct job_ft *ft)
+{
+    ft->on = unpack_u8(u) != 0;
+    ft->period_ms = unpack_u32(u);
+    ft->timeout_ms = unpack_u32(u);
+    ft->domains = unpack_string(u);
+    ft->interfaces = unpack_string(u);
+}
+
 struct job *job_unpack(struct unpack *u, uint32_t here)
 {
     struct job *job = calloc(1, sizeof *job);
@@ -229,6 +248,7 @@ struct job *job_unpack(struct unpack *u, uint32_t here)
     job_unpack_apps(u, job);
     job->env = job_unpack_list(u);
     job_unpack_flags(u, job);
+    job_unpack_ft(u, &job->ft);
     if (unpack_done(u) && here < job->nnodes)
         return job;
     job_free(job);

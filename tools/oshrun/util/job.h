@@ -33,6 +33,14 @@ struct job_app {
     const char *wdir;  /* NULL: that of the daemon */
 };
 
+/* Survival of failures: SHMEM_FT and its parameters, as the PEs see them. */
+struct job_ft {
+    bool on; /* SHMEM_FT=continue */
+    uint32_t period_ms, timeout_ms;
+    const char *domains;    /* SHMEM_FT_DOMAINS */
+    const char *interfaces; /* --if; NULL: all */
+};
+
 struct job {
     char nspace[JOB_NSPACE_MAX]; /* PMIx name space: unique among the jobs of a user */
     uint32_t npes;
@@ -49,6 +57,7 @@ struct job {
     uint32_t stdin_pe;  /* receives standard input; JOB_NO_PE = none */
     uint32_t gdb_pe;    /* runs under gdb on the terminal; JOB_NO_PE = none */
     bool virtual_nodes; /* all nodes are on one machine and share its processors */
+    struct job_ft ft;
 };
 
 /* Index of the program of PE rank. */

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* boot_events.c - the launcher's PMIx events of failed PEs; see boot.h.  Uses: boot_pmix.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "pgas/core/base/log.h"
+#include "pgas/core/boot/boot_pmix.h"
+#include "pgas/core/core_state.h"
+
+#define STATE core_self.boot
+
+/* Reports the affected processes that are PEs of this job. */
+static void boot_events_report(const pmix_info_t *info, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const pmix_value_t *value = &info[i].value;
+        if (strcmp(info[i].key, PMIX_EVENT_AFFECTED_PROC) != 0 ||
+            value->type != PMIX_PROC || value->data.proc == NULL)
+            continue;
+        const pmix_proc_t *proc = value->data.proc;
+        if (strncmp(proc->nspace, boot_nspace(), PMIX_MAX_NSLEN) == 0 &&
+            proc->rank < pgas_self.npes)
+            STATE.on_failure(proc->rank);
+    }
+}
+
+/* Leaves the event to the handlers of the application and of other libraries of this
+ * process: PMIx continues with them because no action is reported. */
+static void boot_events_handle(size_t id, pmix_status_t status, const pmix_proc_t *source,
+                               pmix_info_t info[], size_t ninfo, pmix_info_t *results,
+                               size_t nresults,
+                               pmix_event_notification_cbfunc_fn_t complete, void *data)
+{
+    (void)id, (void)status, (void)source, (void)results, (void)nresults;
+    boot_events_report(info, ninfo);
+    if (complete != NULL)
+        complete(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, data);
+}
+
+/* Only codes that say that a process has ended abnormally: a lost connection does not. */
+void boot_events_open(void (*on_failure)(uint32_t pe))
+{
+    pmix_status_t codes[] = {PMIX_ERR_PROC_ABORTED, PMIX_ERR_PROC_TERM_WO_SYNC};
+
+    if (!STATE.connected)
+        return;
+    STATE.on_failure = on_failure;
+    pmix_status_t rc =
+        PMIx_Register_event_handler(codes, sizeof codes / sizeof codes[0], NULL, 0,
+                                    boot_events_handle, NULL, NULL);
+    STATE.events = rc >= 0;
+    STATE.events_id = rc >= 0 ? (size_t)rc : 0;
+    if (rc < 0)
+        log_debug("no PMIx events of failed PEs: %s", PMIx_Error_string(rc));
+}
+
+void boot_events_close(void)
+{
+    if (STATE.events)
+        PMIx_Deregister_event_handler(STATE.events_id, NULL, NULL);
+    STATE.events = false;
+}
