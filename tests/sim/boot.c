@@ -19,9 +19,8 @@
 #include "pgas/core/progress/net_int.h"
 #include "tests/sim/job_int.h"
 
-#define POLL_NS  1000                 /* of waits for the launcher */
-#define FENCE_NS 20000                /* of the wait for a fence */
-#define LOST_NS  UINT64_C(5000000000) /* the launcher detects the loss of a node */
+#define POLL_NS 1000                 /* of waits for the launcher */
+#define LOST_NS UINT64_C(5000000000) /* the launcher detects the loss of a node */
 
 const struct transport *const transport_list[TRANSPORTS] = {&transport_sim,
                                                             &transport_ofi};
@@ -78,9 +77,7 @@ void boot_events_open(void (*on_failure)(uint32_t pe))
     (void)on_failure;
 }
 
-void boot_events_close(void)
-{
-}
+void boot_events_close(void) {}
 
 void boot_abort(int status, const char *why)
 {
@@ -134,16 +131,16 @@ ssize_t boot_get_within(uint32_t rank, const char *key, void *data, size_t space
 }
 
 /* The fences of a set of PEs; each PE enters one of them once. */
-struct job_fence {
-    struct job_fence *next;
+struct boot_fence {
+    struct boot_fence *next;
     uint32_t arrived;
     size_t n;
     uint32_t rank[];
 };
 
-static struct job_fence *boot_fence_of(struct job *job, const uint32_t *rank, size_t n)
+static struct boot_fence *boot_fence_of(struct job *job, const uint32_t *rank, size_t n)
 {
-    struct job_fence *f = job->fences;
+    struct boot_fence *f = job->fences;
 
     while (f != NULL && (f->n != n || memcmp(f->rank, rank, n * sizeof *rank) != 0))
         f = f->next;
@@ -156,14 +153,22 @@ static struct job_fence *boot_fence_of(struct job *job, const uint32_t *rank, si
     return job->fences = f;
 }
 
-int boot_barrier_of(const uint32_t *rank, size_t n, bool (*ended)(void *arg), void *arg)
+struct boot_fence *boot_fence_begin(const uint32_t *rank, size_t n)
 {
-    struct job_fence *f = boot_fence_of(job_running, rank, n);
+    struct boot_fence *f = boot_fence_of(job_running, rank, n);
 
     f->arrived++;
-    while (f->arrived < n && !ended(arg))
-        sim_sleep_ns(FENCE_NS);
-    return f->arrived >= n ? 0 : -1;
+    return f;
+}
+
+bool boot_fence_done(const struct boot_fence *f)
+{
+    return f->arrived >= f->n;
+}
+
+int boot_fence_end(struct boot_fence *f)
+{
+    return boot_fence_done(f) ? 0 : -1;
 }
 
 /* The launcher ends the job if a PE of a lost node does not arrive. */
@@ -196,7 +201,7 @@ void job_free_values(struct job *job)
             job->put[pe] = next;
         }
     while (job->fences != NULL) {
-        struct job_fence *next = job->fences->next;
+        struct boot_fence *next = job->fences->next;
         free(job->fences);
         job->fences = next;
     }

@@ -254,6 +254,7 @@ struct test_case {
 };
 
 extern const struct test_case data_cases[], order_cases[], signal_cases[], done_cases[],
-    amo_cases[], race_cases[], ctx_cases[], error_cases[], lost_cases[], stopped_cases[], many_cases[];
+    amo_cases[], race_cases[], ctx_cases[], error_cases[], lost_cases[], stopped_cases[],
+    many_cases[];
 
 #endif

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pgas/core/base/os.h"
-#include "pgas/core/base/timing.h"
 #include "pgas/core/core_state.h"
 #include "pgas/core/boot/boot_pmix.h"
 #include "pgas/core/base/log.h"
@@ -243,7 +241,7 @@ static void boot_fence_release(struct boot_fence *f)
 }
 
 /* pmix_op_cbfunc_t */
-static void boot_fence_done(pmix_status_t status, void *arg)
+static void boot_fence_callback(pmix_status_t status, void *arg)
 {
     struct boot_fence *f = arg;
 
@@ -252,41 +250,39 @@ static void boot_fence_done(pmix_status_t status, void *arg)
     boot_fence_release(f);
 }
 
-static int boot_fence_await(struct boot_fence *f, bool (*ended)(void *arg), void *arg)
-{
-    bool over = false;
-
-    while (load_acquire_u32(&f->done) == 0 && !over) {
-        os_sleep(TIMING_NAP);
-        over = ended(arg);
-    }
-    int rc = load_acquire_u32(&f->done) == 0 ? PMIX_ERR_TIMEOUT : f->status;
-    boot_fence_release(f);
-    return boot_done(rc);
-}
-
-int boot_barrier_of(const uint32_t *rank, size_t n, bool (*ended)(void *arg), void *arg)
+struct boot_fence *boot_fence_begin(const uint32_t *rank, size_t n)
 {
     pmix_info_t collect;
     bool yes = true;
     struct boot_fence *f = malloc(sizeof *f);
     pmix_proc_t *proc = malloc(n * sizeof *proc);
+    pmix_status_t rc = PMIX_OPERATION_SUCCEEDED;
 
-    if (!STATE.connected || f == NULL || proc == NULL) {
-        free(f);
-        free(proc);
-        return STATE.connected ? boot_done(PMIX_ERR_NOMEM) : 0;
-    }
+    if (f == NULL || proc == NULL)
+        log_die("no memory for a barrier of %zu PEs", n);
     *f = (struct boot_fence){.references = 2};
     for (size_t i = 0; i < n; i++)
         PMIX_LOAD_PROCID(&proc[i], STATE.myself.nspace, rank[i]);
     PMIX_INFO_LOAD(&collect, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
-    pmix_status_t rc = PMIx_Fence_nb(proc, n, &collect, 1, boot_fence_done, f);
+    if (STATE.connected)
+        rc = PMIx_Fence_nb(proc, n, &collect, 1, boot_fence_callback, f);
     free(proc);
-    if (rc == PMIX_SUCCESS)
-        return boot_fence_await(f, ended, arg);
-    free(f); /* PMIX_OPERATION_SUCCEEDED, or an error: there is no callback */
-    return boot_done(rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc);
+    if (rc != PMIX_SUCCESS) /* completed at once, or an error: no callback follows */
+        boot_fence_callback(rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc, f);
+    return f;
+}
+
+bool boot_fence_done(const struct boot_fence *f)
+{
+    return load_acquire_u32(&f->done) != 0;
+}
+
+int boot_fence_end(struct boot_fence *f)
+{
+    int rc = boot_done(boot_fence_done(f) ? f->status : PMIX_ERR_TIMEOUT);
+
+    boot_fence_release(f);
+    return rc;
 }
 
 void boot_abort(int status, const char *why)

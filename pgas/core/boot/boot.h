@@ -5,7 +5,7 @@
  *
  * Only one thread at a time may call these functions.  boot_get has a timeout of one day
  * and boot_barrier none: only the launcher can tell a late PE from a dead one, and it
- * ends the job if a PE dies.  boot_get_within and boot_barrier_of are for jobs that
+ * ends the job if a PE dies.  boot_get_within and boot_fence_* are for jobs that
  * survive failures.
  * Uses: pgas.h, log.  Used by: coll/life, nodeseg.
  */
@@ -61,9 +61,12 @@ ssize_t boot_get_within(uint32_t rank, const char *key, void *data, size_t space
 /* A barrier over all PEs of the job.  Values put before it are available after it. */
 int boot_barrier(void);
 
-/* A barrier over n PEs; `ended` is polled meanwhile and ends the wait.  0; or -1 if PMIx
- * fails or the wait has ended, and another barrier over fewer PEs may follow. */
-int boot_barrier_of(const uint32_t *rank, size_t n, bool (*ended)(void *arg), void *arg);
+/* A barrier over n PEs: begin, poll done, end.  0; or -1 if PMIx fails, or if it is not
+ * done: then it is abandoned, and another barrier over fewer PEs may follow. */
+struct boot_fence;
+struct boot_fence *boot_fence_begin(const uint32_t *rank, size_t n);
+bool boot_fence_done(const struct boot_fence *f);
+int boot_fence_end(struct boot_fence *f);
 
 /* Error text of the last call that returned -1. */
 const char *boot_error(void);

@@ -16,7 +16,6 @@
 
 #include "pgas/core/base/clock.h"
 #include "pgas/core/base/log.h"
-#include "pgas/core/base/os.h"
 #include "pgas/core/base/timing.h"
 #include "pgas/core/core_state.h"
 #include "pgas/core/progress/block.h"
@@ -201,17 +200,15 @@ struct net_leave {
     uint32_t *survivor; /* the live PEs; */
     uint32_t n;         /* their number */
     uint64_t end_ns;
+    struct boot_fence *fence; /* NULL: none */
 };
 
-/* Another PE has failed, or the time is over: ends the wait of boot_barrier_of. */
-static bool net_leave_ended(void *arg)
+/* The limit applies after a failure or an error: without one only the launcher knows what
+ * a late PE does. */
+static void net_leave_limit(struct net_leave *l)
 {
-    const struct net_leave *l = arg;
-
-    for (uint32_t i = 0; i < l->n; i++)
-        if (ft_pe_failed((int)l->survivor[i]))
-            return true;
-    return clock_ns() > l->end_ns;
+    if (l->end_ns == UINT64_MAX)
+        l->end_ns = clock_ns() + TIMING_LEAVE_MAX;
 }
 
 static void net_leave_collect(struct net_leave *l)
@@ -220,12 +217,31 @@ static void net_leave_collect(struct net_leave *l)
     for (uint32_t pe = 0; pe < pgas_self.npes; pe++)
         if (!ft_pe_failed((int)pe))
             l->survivor[l->n++] = pe;
-    if (l->n < pgas_self.npes && l->end_ns == UINT64_MAX)
-        l->end_ns = clock_ns() + TIMING_LEAVE_MAX;
+    if (l->n < pgas_self.npes)
+        net_leave_limit(l);
 }
 
-/* The barrier begins again without a PE that fails during it.  The limit applies after a
- * failure or an error: without one only the launcher knows what a late PE does. */
+/* A block_ready function: the barrier is complete, another PE has failed, or the time is
+ * over. */
+static bool net_leave_ended(const void *arg)
+{
+    const struct net_leave *l = arg;
+
+    if ((l->fence != NULL && boot_fence_done(l->fence)) || clock_ns() > l->end_ns)
+        return true;
+    for (uint32_t i = 0; i < l->n; i++)
+        if (ft_pe_failed((int)l->survivor[i]))
+            return true;
+    return false;
+}
+
+static void net_leave_wait(const struct net_leave *l, const char *fn)
+{
+    block_until(&(struct block_wait){.ready = net_leave_ended, .arg = l, .what = fn});
+}
+
+/* The barrier begins again without a PE that fails during it.  After an error it does so
+ * when a failure is known. */
 void net_leave_survivors(const char *fn)
 {
     struct net_leave l = {.survivor = malloc(pgas_self.npes * sizeof *l.survivor),
@@ -236,12 +252,15 @@ void net_leave_survivors(const char *fn)
         log_die("%s: no memory for a list of %u PEs", fn, pgas_self.npes);
     while (rc != 0 && clock_ns() <= l.end_ns) {
         net_leave_collect(&l);
-        rc = boot_barrier_of(l.survivor, l.n, net_leave_ended, &l);
-        if (rc == 0 || net_leave_ended(&l))
+        l.fence = boot_fence_begin(l.survivor, l.n);
+        net_leave_wait(&l, fn);
+        bool error = boot_fence_done(l.fence);
+        rc = boot_fence_end(l.fence);
+        l.fence = NULL;
+        if (rc == 0 || !error)
             continue;
-        os_sleep(TIMING_LOST_GRACE); /* a failure that is not known yet? */
-        if (l.end_ns == UINT64_MAX)
-            l.end_ns = clock_ns() + TIMING_LEAVE_MAX;
+        net_leave_limit(&l);
+        net_leave_wait(&l, fn);
     }
     free(l.survivor);
     if (rc != 0)
