@@ -11,6 +11,7 @@ pgas_sources = \
 	pgas/datatype/op_isas.h pgas/datatype/op_table.h \
 	pgas/core/boot/agree.c pgas/core/boot/agree.h \
 	pgas/core/memory/alloc.c pgas/core/memory/alloc.h \
+	pgas/core/progress/alive.h \
 	pgas/core/progress/block.c pgas/core/progress/block.h \
 	pgas/core/progress/progress.h \
 	pgas/core/boot/boot.h pgas/core/boot/boot_pmix.h \

@@ -15,6 +15,7 @@
 #include "pgas/core/base/pgas.h"
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/core/boot/nodeseg.h"
+#include "pgas/core/progress/alive.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/ft/ft_agent.h"
 #include "pgas/ft/ft_boot.h"
@@ -215,12 +216,11 @@ static void ft_boot_read_endpoints(const struct boot *b)
     PGAS_ASSERT(b->nnodes == 1 || node == b->nnodes);
 }
 
-void ft_boot_arm(const struct boot *b)
+/* The leader fills in the map. */
+static void ft_boot_fill(const struct boot *b)
 {
     struct ft_map *map = ft_boot_map();
 
-    if (!ft_boot_on() || !ft_boot_is_leader(b))
-        return;
     if (pgas_self.generation == 1) {
         /* The numbers of the launcher include hosts without PEs. */
         PGAS_ASSERT(b->nnodes <= map->nnodes && map->local == b->local_size);
@@ -235,6 +235,25 @@ void ft_boot_arm(const struct boot *b)
         ft_boot_read_endpoints(b);
     }
     atomic_store_explicit(&map->generation, pgas_self.generation, memory_order_release);
+}
+
+/* From now on this PE must show signs of life. */
+static void ft_boot_be_watched(void)
+{
+    if (pgas_self.env.ft_watchdog == 0)
+        return;
+    pgas_self.alive = &ft_map_word(ft_boot_map())[pgas_self.local_rank].alive_ms;
+    alive_stamp();
+}
+
+void ft_boot_arm(const struct boot *b)
+{
+    if (!ft_boot_on())
+        return;
+    ft_boot_be_watched();
+    if (!ft_boot_is_leader(b))
+        return;
+    ft_boot_fill(b);
     ft_map_set_agent(pgas_self.node, FT_AGENT_ARMED);
     ft_boot_await_agent(FT_AGENT_RUNNING, true);
 }
@@ -249,6 +268,9 @@ void ft_boot_leave(bool exiting)
     (void)exiting;
     if (!ft_boot_on())
         return;
+    pgas_self.alive = NULL;
+    atomic_store_explicit(&ft_map_word(map)[pgas_self.local_rank].alive_ms, 0,
+                          memory_order_relaxed);
     atomic_store_explicit(&ft_map_word(map)[pgas_self.local_rank].left,
                           pgas_self.generation, memory_order_release);
     ft_map_notify_agent(map);

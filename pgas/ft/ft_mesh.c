@@ -213,6 +213,50 @@ static bool ft_peer_endpoint_valid(const struct ft_endpoint *e)
     return any;
 }
 
+static void ft_peer_tell_moved(struct ft_mesh *mesh, uint32_t to, uint32_t about)
+{
+    struct ft_moved m = {.node = about,
+                         .incarnation = mesh->peer[about].heard,
+                         .endpoint = mesh->job.endpoint[about]};
+
+    ft_mesh_send(mesh, to, FT_TAG_ENDPOINT, &m, sizeof m);
+}
+
+/* A node has a new agent. */
+static void ft_peer_moved(struct ft_mesh *mesh, const struct ft_proof *proof)
+{
+    mesh->job.endpoint[proof->from] = proof->endpoint;
+    mesh->peer[proof->from].heard = proof->incarnation;
+    for (uint32_t i = 0; i < mesh->job.nnodes; i++) {
+        if (i == proof->from || mesh->peer[i].heard == 0 || mesh->peer[i].given_up)
+            continue;
+        ft_peer_tell_moved(mesh, proof->from, i);
+        ft_peer_tell_moved(mesh, i, proof->from);
+    }
+}
+
+/* The node itself proves it when it is connected. */
+bool ft_peer_take_moved(struct ft_mesh *mesh, const void *bytes, size_t n)
+{
+    struct ft_moved m;
+
+    if (n != sizeof m)
+        return false;
+    memcpy(&m, bytes, sizeof m);
+    if (m.node >= mesh->job.nnodes || !ft_peer_endpoint_valid(&m.endpoint))
+        return false;
+    struct ft_peer *peer = &mesh->peer[m.node];
+    if (m.node == mesh->job.node || (int32_t)(m.incarnation - peer->heard) <= 0)
+        return true;
+    peer->heard = m.incarnation;
+    mesh->job.endpoint[m.node] = m.endpoint;
+    if (peer->retry_ns != FT_NEVER) {
+        peer->retry_ns = 0;
+        ft_mesh_set_timer(mesh, 0);
+    }
+    return true;
+}
+
 bool ft_peer_admit(struct ft_mesh *mesh, const struct ft_proof *proof)
 {
     const struct ft_mesh_job *job = &mesh->job;
@@ -225,7 +269,7 @@ bool ft_peer_admit(struct ft_mesh *mesh, const struct ft_proof *proof)
     if (!ft_peer_meet(mesh, proof->from, proof->incarnation))
         return false;
     if (news)
-        job->endpoint[proof->from] = proof->endpoint;
+        ft_peer_moved(mesh, proof);
     if (!news && peer->up != NULL && peer->up->initiated &&
         proof->previous != peer->up->id)
         return false;

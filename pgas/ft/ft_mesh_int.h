@@ -98,6 +98,14 @@ struct ft_frame {
     uint8_t bytes[];
 };
 
+/* The tag of a message of the mesh itself: where the agent of a third node listens. */
+#define FT_TAG_ENDPOINT UINT32_MAX
+
+struct ft_moved {
+    uint32_t node, incarnation;
+    struct ft_endpoint endpoint;
+};
+
 /*
  * What this agent knows about another node.  At most one link is `up`, and at most one
  * that this agent opens is the `attempt`.
@@ -111,6 +119,7 @@ struct ft_peer {
     uint64_t retry_ns; /* time of the next attempt; FT_NEVER: none is planned */
     uint32_t retry_ms; /* pause after the next failed round of attempts */
     uint32_t incarnation;
+    uint32_t heard;   /* incarnation of its agent, of which the endpoint is known */
     uint32_t address; /* index of the address to try next */
     uint32_t tried;   /* addresses of this round that failed */
     bool given_up;
@@ -156,6 +165,8 @@ bool ft_peer_admit(struct ft_mesh *mesh, const struct ft_proof *proof);
 /* The node is authentic and its agent has this incarnation, perhaps a new one.  False: a
  * former agent. */
 bool ft_peer_meet(struct ft_mesh *mesh, uint32_t node, uint32_t incarnation);
+/* Takes an endpoint that another agent tells.  False: it is malformed. */
+bool ft_peer_take_moved(struct ft_mesh *mesh, const void *bytes, size_t n);
 /* The link is the connection of its node from now on; the node has got that many messages
  * of this agent.  False: that is impossible. */
 bool ft_peer_is_up(struct ft_link *link, uint64_t received);

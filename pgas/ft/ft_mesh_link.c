@@ -265,6 +265,8 @@ static bool ft_link_take_frame(struct ft_link *link, size_t n)
         return true;
     peer->received++;
     peer->told_bytes += n;
+    if (head.tag == FT_TAG_ENDPOINT)
+        return ft_peer_take_moved(mesh, link->in + sizeof head, head.len);
     mesh->job.message(mesh->job.arg, link->node, head.tag, link->in + sizeof head,
                       head.len);
     return true;

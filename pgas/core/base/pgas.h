@@ -83,9 +83,10 @@ struct pgas {
     int starts;          /* calls of shmem_init minus calls of shmem_finalize */
     uint32_t generation; /* number of initialisations of the library in this process */
     int thread_level;
-    pthread_t main_thread; /* the thread that called shmem_init */
-    pid_t pid;             /* differs in a forked child, which is not a PE */
-    bool membarrier;       /* sleepers execute the fence on behalf of wakers (block.h) */
+    pthread_t main_thread;   /* the thread that called shmem_init */
+    pid_t pid;               /* differs in a forked child, which is not a PE */
+    _Atomic uint32_t *alive; /* the time of its last sign of life (progress/alive.h) */
+    bool membarrier; /* sleepers execute the fence on behalf of wakers (block.h) */
     struct env env;
 
     /* Private state of the modules.  Only with PGAS_INSTANCES: core, coll (core_state.h,

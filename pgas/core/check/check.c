@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "pgas/core/progress/alive.h"
 #include "pgas/core/core_state.h"
 #include "pgas/core/check/check.h"
 #include "pgas/core/check/check_kinds.h"
@@ -137,6 +138,7 @@ void check_call(struct check_call *call)
     /* Load once: another thread may remove the watcher. */
     const struct check_watcher *w = call->scope >= CHECK_BY_WORLD ? STATE.watcher : NULL;
 
+    alive_stamp();
     if (w != NULL) { /* time stamp before the checks, which may synchronise PEs */
         call->site = pgas_thread.call_site;
         call->came = clock_ns();
@@ -177,7 +179,8 @@ bool check_is_address(const struct check_call *call, int i)
 void check_init(void)
 {
     pgas_self.checks = pgas_self.life != LIFE_UP || pgas_self.env.debug > 0;
-    pgas_self.checked = pgas_self.checks || STATE.watcher != NULL;
+    pgas_self.checked =
+        pgas_self.checks || STATE.watcher != NULL || pgas_self.alive != NULL;
     pgas_self.guarded = pgas_self.checked || pgas_self.ft != NULL;
 }
 

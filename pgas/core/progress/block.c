@@ -8,6 +8,7 @@
 
 #include "pgas/core/base/timing.h"
 #include "pgas/core/core_state.h"
+#include "pgas/core/progress/alive.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/core/base/os.h"
 #include "pgas/core/memory/symaddr.h"
@@ -455,6 +456,7 @@ static bool block_sleep_until(struct node_pe *me, const struct block_wait *w)
         if (w->on_stall != NULL)
             w->on_stall(w->arg);
         block_what_claim(me, w);
+        alive_stamp();
         uint64_t now = clock_ns();
         net_watch(w->what, now - begin);
         net_idle();
@@ -481,6 +483,7 @@ static bool block_own_sleep_until(struct node_pe *me, const struct block_wait *w
             w->on_stall(w->arg);
         block_do_work();
         block_what_claim(me, w);
+        alive_stamp();
         w->sleep(w->arg,
                  block_sleep_limit(block_has_work() ? TIMING_SLEEP_WORK : ns_max));
     }

@@ -4,4 +4,10 @@
 check_PROGRAMS += tests/ft/agent/agents
 tests_ft_agent_agents_SOURCES = tests/ft/agent/agents.c tests/ft/agent/job.c tests/ft/agent/job.h
 tests_ft_agent_agents_LDADD = $(libpgas)
-TESTS += tests/ft/agent/agents
+check_PROGRAMS += tests/ft/agent/mesh
+tests_ft_agent_mesh_LDADD = $(libpgas)
+TESTS += tests/ft/agent/agents tests/ft/agent/mesh
+
+check_PROGRAMS += tests/ft/agent/watchdog
+TESTS += tests/ft/agent/watchdog.sh
+EXTRA_DIST += tests/ft/agent/watchdog.sh

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * mesh.c - the mesh of agents in one process: random messages between all pairs, while
+ * connections are cut at random and agents are replaced.  Each message must arrive once
+ * and in order.  usage: mesh [first seed [number of seeds]]
+ */
+#include "config.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "pgas/ft/ft_domain.h"
+#include "pgas/ft/ft_mesh_int.h"
+
+enum {
+    NODES = 4,
+    TURNS = 3000,
+    BIG = 300000,
+    UNKNOWN = -1,
+    LIMIT_S = 60,
+    SHORT_SEEDS = 12
+};
+
+struct test_agent {
+    struct ft_mesh *mesh;
+    struct ft_endpoint endpoint[NODES];
+    uint32_t node, incarnation;
+    uint32_t seen[NODES];    /* incarnation of the last message from each node */
+    int64_t sent[NODES];     /* messages to each node */
+    int64_t expected[NODES]; /* number of the next message from each node; UNKNOWN: any */
+};
+
+static struct test_agent agents[NODES];
+static uint8_t secret[FT_SECRET] = "a key that all agents know";
+static uint64_t state, seed_now;
+static unsigned cuts, replaced;
+
+static _Noreturn void fail(const char *what, uint32_t from, uint32_t to)
+{
+    fprintf(stderr, "mesh: seed %llu: %s (from node %u to node %u)\n",
+            (unsigned long long)seed_now, what, from, to);
+    exit(1);
+}
+
+static uint32_t draw(uint32_t n)
+{
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(state >> 33) % n;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void on_message(void *arg, uint32_t node, uint32_t tag, const void *bytes,
+                       size_t n)
+{
+    struct test_agent *a = arg;
+    int64_t number;
+
+    if (n < sizeof number || tag > agents[node].incarnation || tag < a->seen[node])
+        fail("a message is damaged, or one of a former agent late", node, a->node);
+    a->seen[node] = tag;
+    memcpy(&number, bytes, sizeof number);
+    for (size_t i = sizeof number; i < n; i += 97)
+        if (((const uint8_t *)bytes)[i] != (uint8_t)(number + (int64_t)i))
+            fail("a message is damaged", node, a->node);
+    if (tag < agents[node].incarnation)
+        return; /* from the connection of a former agent */
+    if (a->expected[node] != UNKNOWN && number != a->expected[node])
+        fail("a message is lost, repeated or late", node, a->node);
+    if (number >= agents[node].sent[a->node])
+        fail("a message was never sent", node, a->node);
+    a->expected[node] = number + 1;
+}
+
+static void on_closed(void *arg, uint32_t node)
+{
+    (void)arg, (void)node;
+}
+
+static void open_agent(struct test_agent *a)
+{
+    char why[256];
+    struct ft_mesh_job job = {.node = a->node,
+                              .nnodes = NODES,
+                              .incarnation = a->incarnation,
+                              .attempt_ms = 200,
+                              .secret = secret,
+                              .endpoint = a->endpoint,
+                              .message = on_message,
+                              .closed = on_closed,
+                              .arg = a};
+
+    a->mesh = ft_mesh_open("lo", &a->endpoint[a->node], why, sizeof why);
+    if (a->mesh == NULL || !ft_mesh_join(a->mesh, &job))
+        fail("no mesh", a->node, a->node);
+}
+
+/* The endpoints are complete before any agent steps. */
+static void open_all(void)
+{
+    for (uint32_t i = 0; i < NODES; i++) {
+        agents[i] = (struct test_agent){.node = i};
+        open_agent(&agents[i]);
+    }
+    for (uint32_t i = 0; i < NODES; i++)
+        for (uint32_t k = 0; k < NODES; k++)
+            agents[i].endpoint[k] = agents[k].endpoint[k];
+}
+
+static void send_one(struct test_agent *from, uint32_t to)
+{
+    static uint8_t bytes[BIG];
+    int64_t number = from->sent[to]++;
+    size_t n = sizeof number + draw(draw(50) == 0 ? BIG - 8 : 300);
+
+    for (size_t i = sizeof number; i < n; i++)
+        bytes[i] = (uint8_t)(number + (int64_t)i);
+    memcpy(bytes, &number, sizeof number);
+    ft_mesh_send(from->mesh, to, from->incarnation, bytes, n);
+}
+
+/* Cuts a connection at any time of its life, perhaps with data in flight. */
+static void cut_one(void)
+{
+    struct ft_peer *peer = &agents[draw(NODES)].mesh->peer[draw(NODES)];
+    struct ft_link *link = peer->up != NULL && draw(4) > 0 ? peer->up : peer->attempt;
+
+    if (link == NULL)
+        return;
+    shutdown(link->fd, draw(2) == 0 ? SHUT_RDWR : SHUT_RD);
+    cuts++;
+}
+
+/* Another agent continues for the node: nothing is known about what its predecessor got,
+ * and its messages have new numbers. */
+static void replace_one(void)
+{
+    struct test_agent *a = &agents[draw(NODES)];
+
+    ft_mesh_close(a->mesh);
+    a->incarnation++;
+    open_agent(a);
+    for (uint32_t i = 0; i < NODES; i++) {
+        a->expected[i] = UNKNOWN;
+        a->sent[i] = agents[i].expected[a->node] = 0;
+        if (i != a->node)
+            ft_mesh_connect(a->mesh, i);
+    }
+    replaced++;
+}
+
+static void step_all(void)
+{
+    for (uint32_t i = 0; i < NODES; i++)
+        if (draw(4) > 0)
+            ft_mesh_step(agents[i].mesh, now_ns());
+}
+
+static bool complete(void)
+{
+    for (uint32_t i = 0; i < NODES; i++)
+        for (uint32_t k = 0; k < NODES; k++)
+            if (i != k && agents[k].expected[i] != agents[i].sent[k])
+                return false;
+    return true;
+}
+
+static void run(uint64_t seed)
+{
+    uint64_t end = now_ns() + LIMIT_S * UINT64_C(1000000000);
+
+    state = seed_now = seed;
+    cuts = replaced = 0;
+    open_all();
+    for (int turn = 0; turn < TURNS; turn++) {
+        uint32_t from = draw(NODES), to = draw(NODES);
+        if (from != to && draw(3) > 0)
+            send_one(&agents[from], to);
+        if (draw(30) == 0)
+            cut_one();
+        if (draw(600) == 0)
+            replace_one();
+        step_all();
+    }
+    for (uint32_t i = 0; i < NODES; i++) /* also after the last replacement */
+        for (uint32_t k = 0; k < NODES; k++)
+            if (i != k)
+                send_one(&agents[i], k);
+    while (!complete()) {
+        if (now_ns() > end)
+            fail("messages do not arrive", NODES, NODES);
+        step_all();
+    }
+    for (uint32_t i = 0; i < NODES; i++)
+        ft_mesh_close(agents[i].mesh);
+}
+
+static void check_domains(void)
+{
+    static const struct {
+        const char *lists, *name;
+        bool good;
+        int64_t domain; /* -1: that of the name */
+    } rows[] = {
+        {"", "n0", true, -1},           {"n0", "n0", true, 0},
+        {"n0,n1;n2,n3", "n1", true, 0}, {"n0,n1;n2,n3", "n3", true, 1},
+        {"n0,n1;n2,n3", "n", true, -1}, {"n0;n1;n10", "n1", true, 1},
+        {"n0;n1;n10", "n10", true, 2},  {"n0,n0", "n0", true, 0},
+        {"n0;n0", "n0", false, 0},      {"n0,,n1", "n0", false, 0},
+        {";n0", "n0", false, 0},        {"n0;", "n0", false, 0},
+        {"n0, n1", "n0", false, 0},     {",", "", false, 0},
+    };
+    char why[128];
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint32_t domain = 77;
+        bool good = ft_domain_find(rows[i].lists, rows[i].name, &domain, why, sizeof why);
+        uint32_t right = rows[i].domain < 0 ? ft_domain_of_name(rows[i].name)
+                                            : (uint32_t)rows[i].domain;
+        if (good != rows[i].good || (good && domain != right)) {
+            fprintf(stderr, "mesh: domain of %s in \"%s\": %d %u\n", rows[i].name,
+                    rows[i].lists, good, domain);
+            exit(1);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
+    uint64_t n = argc > 2                           ? strtoull(argv[2], NULL, 0)
+                 : getenv("PGAS_TEST_LONG") != NULL ? 20 * SHORT_SEEDS
+                                                    : SHORT_SEEDS;
+
+    check_domains();
+    for (uint64_t seed = first; seed < first + n; seed++) {
+        uint64_t began = now_ns();
+        run(seed);
+        printf("seed %llu: %u connections cut, %u agents replaced, %.2f s\n",
+               (unsigned long long)seed, cuts, replaced,
+               (double)(now_ns() - began) / 1e9);
+    }
+    return 0;
+}
