@@ -79,14 +79,21 @@ int shrink_agree(struct shmem_team *team, uint64_t *flags, const char *fn)
 
 /* ---- slots ------------------------------------------------------------------------ */
 
-/* Replaces a proposal that is below the highest one. */
-static void shrink_raise(uint32_t *slot, uint32_t most)
+/* Replaces the proposals by the lowest free slots that are not below the highest ones, in
+ * ascending order.  The lowest slots that are free on all survivors are never exceeded.
+ */
+static void shrink_raise(struct shrink *s, const uint64_t *most)
 {
-    if (*slot == most)
-        return;
-    if (*slot != SLOT_NONE)
-        slot_free(*slot);
-    *slot = most == SLOT_NONE ? SLOT_NONE : slot_alloc(most);
+    uint32_t from = SLOT_USER;
+
+    for (int k = 0; k < s->n; k++)
+        if (s->slot[k] != SLOT_NONE)
+            slot_free(s->slot[k]);
+    for (int k = 0; k < s->n; k++) {
+        from = most[k] > from ? (uint32_t)most[k] : from;
+        s->slot[k] = from == SLOT_NONE ? SLOT_NONE : slot_alloc(from);
+        from = s->slot[k] == SLOT_NONE ? SLOT_NONE : s->slot[k] + 1;
+    }
 }
 
 /* One round: words 0 .. n-1 are the maxima of the slots, n .. 2n-1 those of their
@@ -102,11 +109,10 @@ static bool shrink_propose(struct shrink *s)
     }
     vote.word[2 * s->n] = symheap_applied();
     ft_agree(s->team, &vote, s->fn);
-    for (int k = 0; k < s->n; k++) {
-        uint32_t most = (uint32_t)vote.word[k];
+    for (int k = 0; k < s->n; k++)
         equal = equal && vote.word[k] == ~vote.word[s->n + k];
-        shrink_raise(&s->slot[k], most);
-    }
+    if (!equal)
+        shrink_raise(s, vote.word);
     if (s->team == team_world())
         symheap_catch_up(vote.word[2 * s->n]);
     return equal;
