@@ -10,6 +10,18 @@
 
 enum { AGREEMENTS = 256 /* that the protocol stores */ };
 
+/* Repeats of a revocation do not use up the ring of revoked teams. */
+bool ft_service_is_revoked(const struct ft_service *s, uint64_t team)
+{
+    const struct ft_map *map = s->map;
+    uint32_t n = atomic_load_explicit(&map->revocations, memory_order_relaxed);
+
+    for (uint32_t i = 0; i < n && i < FT_REVOKED; i++)
+        if (atomic_load_explicit(&map->revoked[i], memory_order_relaxed) == team)
+            return true;
+    return false;
+}
+
 /* ---- outputs of the protocol ------------------------------------------------------- */
 
 static void ft_service_on_send(void *host, uint32_t to, const void *frame, size_t len)
@@ -55,23 +67,18 @@ static void ft_service_on_failed(void *host, const struct ft_news *news)
     s->recheck = true;
 }
 
-/* Repeats of a revocation do not use up the ring of revoked teams. */
 static void ft_service_on_payload(void *host, uint32_t initiator, uint32_t kind,
                                   const void *data, size_t len)
 {
     struct ft_service *s = host;
-    const struct ft_map *map = s->map;
-    uint32_t n = atomic_load_explicit(&map->revocations, memory_order_relaxed);
     uint64_t team;
 
     (void)initiator;
     if (kind != FT_PAYLOAD_REVOKE || len != sizeof team)
         return;
     memcpy(&team, data, sizeof team);
-    for (uint32_t i = 0; i < n && i < FT_REVOKED; i++)
-        if (atomic_load_explicit(&map->revoked[i], memory_order_relaxed) == team)
-            return;
-    ft_map_revoke(s->node, team);
+    if (!ft_service_is_revoked(s, team))
+        ft_map_revoke(s->node, team);
 }
 
 static void ft_service_on_decision(void *host, const struct ft_decision *decision)

@@ -77,6 +77,8 @@ void ft_service_serve(struct ft_service *s, uint64_t now);
 /* True if every PE of the node that has not failed has left shmem_finalize, and there is
  * one. */
 bool ft_service_pes_left(const struct ft_service *s);
+/* True if the team is in the map as revoked. */
+bool ft_service_is_revoked(const struct ft_service *s, uint64_t team);
 bool ft_service_is_live(const struct ft_service *s, uint32_t local);
 
 /* ---- ft_service_pe.c ----------------------------------------------------------------

@@ -149,12 +149,15 @@ static void ft_service_take_agree(struct ft_service *s, uint64_t now, uint32_t l
         ft_service_contribute(s, now, box, ft_map_members(s->map, local, slot));
 }
 
+/* All live nodes get a revocation that this one has got: no second broadcast, although
+ * all PEs of a team may revoke it at the same time. */
 static void ft_service_take_revoke(struct ft_service *s, uint64_t now, uint32_t local,
                                    int slot)
 {
     uint64_t team = ft_map_mailbox(s->map, local, slot)->team;
 
-    ft_proto_broadcast(s->proto, now, FT_PAYLOAD_REVOKE, &team, sizeof team);
+    if (!ft_service_is_revoked(s, team))
+        ft_proto_broadcast(s->proto, now, FT_PAYLOAD_REVOKE, &team, sizeof team);
     ft_map_complete(s->node, local, slot);
 }
 

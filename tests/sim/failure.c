@@ -39,7 +39,7 @@ enum {
 #define NS_PER_MS UINT64_C(1000000)
 
 struct failure_frame {
-    struct failure_frame *next;
+    struct failure_frame *next, *previous;
     struct failure *f;
     int from, to;
     uint32_t incarnation; /* of the agent that it is for */
@@ -110,11 +110,12 @@ static bool failure_node_is_dead(const struct failure *f, int node)
 
 static void failure_unlink(struct failure_frame *frame)
 {
-    struct failure_frame **link = &frame->f->frames;
-
-    while (*link != frame)
-        link = &(*link)->next;
-    *link = frame->next;
+    if (frame->next != NULL)
+        frame->next->previous = frame->previous;
+    if (frame->previous != NULL)
+        frame->previous->next = frame->next;
+    else
+        frame->f->frames = frame->next;
 }
 
 static void failure_arrive(void *data);
@@ -131,6 +132,8 @@ static struct failure_frame *failure_new_frame(struct failure *f, int from, int 
         .next = f->frames, .f = f, .from = from, .to = to, .len = len};
     if (len > 0)
         memcpy(frame->bytes, bytes, len);
+    if (frame->next != NULL)
+        frame->next->previous = frame;
     f->frames = frame;
     return frame;
 }

@@ -138,6 +138,18 @@ static void job_fini(struct job *job)
     free(job->node_of);
 }
 
+/* Prints the failures that a PE knows of. */
+static void job_print_known(const struct job *job, int pe)
+{
+    const char *between = "; knows the failed PEs ";
+
+    for (int i = 0; i < job->npes && job->failure != NULL; i++)
+        if (failure_known(job, pe, i)) {
+            fprintf(stderr, "%s%d", between, i);
+            between = ", ";
+        }
+}
+
 /* Print what each PE waits for. */
 static void job_print_waits(const struct job *job)
 {
@@ -148,7 +160,9 @@ static void job_print_waits(const struct job *job)
         if (g->node == NULL || job->dead[pe])
             continue;
         node_what(&g->node->pe[g->local_rank], what);
-        fprintf(stderr, "PE %d: %s\n", pe, what[0] != '\0' ? what : "does not wait");
+        fprintf(stderr, "PE %d: %s", pe, what[0] != '\0' ? what : "does not wait");
+        job_print_known(job, pe);
+        fputc('\n', stderr);
     }
 }
 
