@@ -335,8 +335,10 @@ ALWAYS_INLINE void net_op_run(struct net_op *o, int (*post)(const struct net_op 
     if (when == NET_NOW)
         o->done = &done;
     net_op_post(o, post);
-    if (when == NET_NOW)
-        net_op_await_done(o); /* no operation refers to our stack afterwards */
+    if (when != NET_NOW)
+        return;
+    net_op_await_done(o); /* no operation refers to our stack afterwards */
+    ft_operations_completed();
 }
 
 void net_put(struct net_ctx *c, struct transport_symaddr to, const void *from, size_t len,
@@ -497,4 +499,5 @@ void net_quiet(struct net_ctx *c, const char *fn)
     net_op_post(&o, net_post_quiet);
     if (unlikely(load_relaxed_u32(&pgas_self.net->suspects.n) != 0))
         net_await_verdicts(fn); /* it is not known that failed operations are dropped */
+    ft_operations_completed();
 }
