@@ -42,9 +42,9 @@ struct failure_frame {
     struct failure_frame *next, *previous;
     struct failure *f;
     int from, to;
-    uint32_t incarnation; /* of the agent that it is for */
     uint32_t generation;
     size_t len;
+    bool held;   /* counted in `held` of the sender */
     bool closed; /* no frame: tells `to` that its connection to `from` is closed */
     unsigned char bytes[];
 };
@@ -56,8 +56,8 @@ struct failure_agent {
     uint32_t incarnation;
     bool runs, woken;
     uint64_t due;
-    uint64_t *arrival;        /* by node: of the last frame to it */
-    uint32_t *incarnation_of; /* by node: of the agent to which it has a connection */
+    uint64_t *arrival; /* by node: of the last frame to it */
+    uint32_t *held;    /* by node: frames that wait for an agent */
 };
 
 struct failure {
@@ -101,9 +101,15 @@ static uint64_t failure_clock(const struct failure *f)
     return sim_time_ns(f->job->sim) + JOB_FIRST_NS;
 }
 
-static bool failure_node_is_dead(const struct failure *f, int node)
+/* The lowest live PE of a node; -1: none. */
+static int failure_leader(const struct job *job, int node)
 {
-    return f->job->node_dead[node];
+    for (int k = 0; k < job->config.pes_per_node; k++) {
+        int pe = job_pe_of_node(&job->config, node, k);
+        if (!sim_is_dead(job->sim, pe))
+            return pe;
+    }
+    return -1;
 }
 
 /* ---- frames ----------------------------------------------------------------------- */
@@ -157,7 +163,6 @@ static void failure_send(void *host, uint32_t to, uint32_t generation, const voi
     struct failure_frame *frame = failure_new_frame(f, a->node, (int)to, bytes, len);
 
     frame->generation = generation;
-    frame->incarnation = a->incarnation_of[to];
     if (at < a->arrival[to])
         at = a->arrival[to];
     a->arrival[to] = at;
@@ -173,50 +178,62 @@ static void failure_give_up(void *host, uint32_t node)
 static const struct ft_service_calls failure_calls = {.send = failure_send,
                                                       .give_up = failure_give_up};
 
+static void failure_deliver(struct failure *f, const struct failure_frame *frame)
+{
+    struct failure_agent *to = &f->agent[frame->to];
+    struct pgas *before = failure_enter(f->job, failure_first_pe(f->job, frame->to));
+
+    if (frame->closed)
+        ft_service_closed(&to->service, failure_clock(f), (uint32_t)frame->from);
+    else
+        ft_service_receive(&to->service, failure_clock(f), (uint32_t)frame->from,
+                           frame->generation, frame->bytes, frame->len);
+    failure_leave(before);
+    failure_wake_agent(to);
+}
+
 /* The kernel of a live node tells the sender that nobody listens. */
 static void failure_refuse(struct failure *f, const struct failure_frame *frame)
 {
-    if (failure_node_is_dead(f, frame->to))
-        return;
     struct failure_frame *reply = failure_new_frame(f, frame->to, frame->from, NULL, 0);
+
     reply->closed = true;
     sim_call_at(f->job->sim, sim_time_ns(f->job->sim) + failure_trip_ns(f),
                 failure_arrive, reply);
 }
 
-static void failure_deliver(struct failure *f, const struct failure_frame *frame)
+/* The agent of the node has not started, or has died and may have a successor. */
+static bool failure_may_start(const struct failure *f, int node)
 {
-    struct failure_agent *to = &f->agent[frame->to], *from = &f->agent[frame->from];
-    struct pgas *before = failure_enter(f->job, failure_first_pe(f->job, frame->to));
+    return !f->agent[node].runs && !f->job->node_dead[node] &&
+           failure_leader(f->job, node) >= 0;
+}
 
-    if (frame->closed) {
-        ft_service_closed(&to->service, failure_clock(f), (uint32_t)frame->from);
-        to->incarnation_of[frame->from] = from->incarnation;
-    } else {
-        to->incarnation_of[frame->from] = from->incarnation;
-        ft_service_receive(&to->service, failure_clock(f), (uint32_t)frame->from,
-                           frame->generation, frame->bytes, frame->len);
-    }
-    failure_leave(before);
-    failure_wake_agent(to);
+/* The sender keeps frames until there is an agent (ft_mesh.h), in order. */
+static void failure_hold(struct failure *f, struct failure_frame *frame)
+{
+    uint32_t *held = &f->agent[frame->from].held[frame->to];
+
+    if (!frame->held && (*held)++ == 0 && f->agent[frame->to].service.proto != NULL)
+        failure_refuse(f, frame);
+    frame->held = true;
+    sim_call_at(f->job->sim, sim_time_ns(f->job->sim) + WAKE_NS, failure_arrive, frame);
 }
 
 static void failure_arrive(void *data)
 {
     struct failure_frame *frame = data;
     struct failure *f = frame->f;
-    struct failure_agent *to = &f->agent[frame->to];
+    uint32_t *held = &f->agent[frame->from].held[frame->to];
 
-    if (!to->runs && to->incarnation == 0 && !failure_node_is_dead(f, frame->to) &&
-        to->service.proto == NULL) { /* it is not armed yet */
-        sim_call_at(f->job->sim, sim_time_ns(f->job->sim) + WAKE_NS, failure_arrive,
-                    frame);
+    if (!frame->closed &&
+        (failure_may_start(f, frame->to) || (!frame->held && *held > 0))) {
+        failure_hold(f, frame);
         return;
     }
-    if (to->runs && (frame->closed || frame->incarnation == to->incarnation))
+    *held -= frame->held;
+    if (f->agent[frame->to].runs)
         failure_deliver(f, frame);
-    else if (!frame->closed)
-        failure_refuse(f, frame);
     failure_unlink(frame);
     free(frame);
 }
@@ -311,23 +328,10 @@ static void failure_start_agent(struct failure_agent *a)
     a->service.grace_ns = GRACE_TIMEOUTS * a->service.eta_ns;
     a->due = 0;
     a->runs = true;
-    for (int i = 0; i < f->job->config.nodes; i++)
-        a->incarnation_of[i] = f->agent[i].incarnation;
     if (!ft_service_start(&a->service, failure_clock(f), map->generation, a->incarnation))
         abort();
     failure_leave(before);
     failure_wake_agent(a);
-}
-
-/* The lowest live PE of a node; -1: none. */
-static int failure_leader(const struct job *job, int node)
-{
-    for (int k = 0; k < job->config.pes_per_node; k++) {
-        int pe = job_pe_of_node(&job->config, node, k);
-        if (!sim_is_dead(job->sim, pe))
-            return pe;
-    }
-    return -1;
 }
 
 /* As ft_host_check. */
@@ -336,7 +340,7 @@ static void failure_take_over(void *data)
     struct failure_agent *a = data;
     int leader = failure_leader(a->f->job, a->node);
 
-    if (a->runs || leader < 0 || failure_node_is_dead(a->f, a->node))
+    if (a->runs || leader < 0 || a->f->job->node_dead[a->node])
         return;
     ft_service_fini(&a->service);
     a->incarnation++;
@@ -398,6 +402,8 @@ static void failure_kill_pe(struct job *job, int pe, bool silent)
     if (sim_is_dead(job->sim, pe) || failure_has_left(job, pe))
         return;
     job->dead[pe] = true;
+    if (getenv("SIM_TRACE"))
+        fprintf(stderr, "%.3f ms: PE %d dies\n", (double)sim_time_ns(job->sim) / 1e6, pe);
     f->watching[pe] = false;
     if (f->agent[node].host == pe)
         f->agent[node].runs = false;
@@ -442,6 +448,9 @@ static void failure_notice(void *data)
 
     f->told[d->pe] = false;
     if (f->watching[d->pe]) {
+        if (getenv("SIM_TRACE"))
+            fprintf(stderr, "%.3f ms: PE %d is told\n",
+                    (double)sim_time_ns(d->job->sim) / 1e6, d->pe);
         struct pgas *before = failure_enter(d->job, d->pe);
         ft_process();
         ft_call_handler();
@@ -516,7 +525,7 @@ static struct failure *failure_new(struct job *job)
     for (size_t i = 0; i < nodes; i++) {
         f->agent[i] = (struct failure_agent){.f = f, .node = (int)i, .host = -1};
         f->agent[i].arrival = job_alloc(nodes, sizeof(uint64_t));
-        f->agent[i].incarnation_of = job_alloc(nodes, sizeof(uint32_t));
+        f->agent[i].held = job_alloc(nodes, sizeof(uint32_t));
     }
     return f;
 }
@@ -575,7 +584,7 @@ void failure_free(struct job *job)
         if (f->agent[i].service.map != NULL)
             ft_service_fini(&f->agent[i].service);
         free(f->agent[i].arrival);
-        free(f->agent[i].incarnation_of);
+        free(f->agent[i].held);
     }
     free(f->agent);
     free(f->watching);

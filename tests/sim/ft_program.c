@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "include/shmem.h"
@@ -610,7 +611,12 @@ static int ft_run_call(struct pe *pe, const struct call *c, const struct trial *
     }
     if (rc == 0)
         rc = trial->run(c);
-    return rc == 0 && trial->follows ? shmem_team_sync(c->team) : rc;
+    if (rc == 0 && trial->follows)
+        rc = shmem_team_sync(c->team);
+    if (getenv("SIM_TRACE"))
+        fprintf(stderr, "%.3f ms: PE %d: call %ld (trial %d) on team of %d, root %d, n %zu, ended with %d\n", (double)sim_now_ns() / 1e6,
+                shmem_my_pe(), c->number, (int)(trial - trials), c->npes, c->root, c->n, rc);
+    return rc;
 }
 
 static void ft_run_calls(struct pe *pe)

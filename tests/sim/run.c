@@ -31,7 +31,7 @@ enum {
     PES_MOST = 3, /* of a node */
     CALLS = 6,
     FORCED_IN = 3, /* one algorithm in so many is set */
-    REPORT = 2048, /* bytes of messages shown */
+    REPORT = 1 << 18, /* bytes of messages shown */
     CHUNK = 1000,  /* seeds of a process */
     SEED_S = 10,   /* the most that a job may take, in real time */
 };
