@@ -249,6 +249,7 @@ static __attribute__((noinline, cold)) void net_op_refused(struct net_op *o)
     if (!net_await_verdict(o->symaddr.pe, o->fn, -o->rc))
         log_lost("%s: PE %d is unreachable: %s", o->fn, o->symaddr.pe, strerror(-o->rc));
     net_op_drop(o, o->rc);
+    ft_operations_completed();
 }
 
 static void net_op_check_accepted(struct net_op *o)
