@@ -41,6 +41,7 @@ struct pe {
     int step;     /* the call that it has begun last */
     int round;    /* shrinks of the world */
     shmem_team_t team[TEAMS];
+    shmem_team_t even; /* of ft_split */
     long *source, *dest, *word, *lock;
     void *block[BLOCKS];
 };
@@ -367,25 +368,29 @@ static int ft_realloc(const struct call *c)
     return rc;
 }
 
-/* A team of the even PEs. */
+/* A team of the even PEs.  A split may end with an error on some PEs only: after the
+ * barrier, all PEs have the team and can revoke it. */
 static int ft_split(const struct call *c)
 {
-    shmem_team_t even;
-
-    int rc = shmem_team_split_strided(c->team, 0, 2, (c->npes + 1) / 2, NULL, 0, &even);
-    if (rc != 0)
-        return shmemx_team_status(c->team) != 0 ? rc : -1;
-    if ((even == SHMEM_TEAM_INVALID) != (c->me % 2 != 0))
-        ft_fail(c->pe->program, "call %ld: a PE is not in its team", c->number);
-    if (even == SHMEM_TEAM_INVALID)
-        return 0;
     struct call sub = *c;
-    sub.team = even;
+    shmem_team_t *even = &c->pe->even;
+
+    int rc = shmem_team_split_strided(c->team, 0, 2, (c->npes + 1) / 2, NULL, 0, even);
+    if (rc == 0 && (*even == SHMEM_TEAM_INVALID) != (c->me % 2 != 0))
+        ft_fail(c->pe->program, "call %ld: a PE is not in its team", c->number);
+    if (rc == 0)
+        rc = shmem_team_sync(c->team);
+    if (rc != 0 || *even == SHMEM_TEAM_INVALID)
+        return rc;
+    sub.team = *even;
     sub.me = c->me / 2;
     sub.npes = (c->npes + 1) / 2;
     sub.root %= sub.npes;
     rc = ft_reduce(&sub);
-    shmem_team_destroy(even);
+    if (rc == 0) {
+        shmem_team_destroy(*even);
+        *even = SHMEM_TEAM_INVALID;
+    }
     return rc;
 }
 
@@ -494,24 +499,34 @@ static shmem_team_t ft_shrink_world(struct pe *pe)
     return survivors;
 }
 
-/* Ends the calls of PEs on teams without a failed PE. */
+/* Ends the calls of PEs on a team without a failed PE. */
+static void ft_revoke_team(shmem_team_t team)
+{
+    if (team != SHMEM_TEAM_INVALID && team != SHMEM_TEAM_WORLD &&
+        shmemx_team_status(team) == 0)
+        shmemx_team_revoke(team);
+}
+
 static void ft_revoke_teams(struct pe *pe)
 {
     for (int i = 0; i < TEAMS; i++)
-        if (pe->team[i] != SHMEM_TEAM_INVALID && pe->team[i] != SHMEM_TEAM_WORLD &&
-            shmemx_team_status(pe->team[i]) == 0)
-            shmemx_team_revoke(pe->team[i]);
+        ft_revoke_team(pe->team[i]);
+    ft_revoke_team(pe->even);
+}
+
+static void ft_drop_team(shmem_team_t *team)
+{
+    if (*team != SHMEM_TEAM_INVALID && *team != SHMEM_TEAM_WORLD &&
+        shmemx_team_status(*team) != 0)
+        shmem_team_destroy(*team);
+    *team = SHMEM_TEAM_INVALID;
 }
 
 static void ft_drop_teams(struct pe *pe)
 {
-    for (int i = 0; i < TEAMS; i++) {
-        shmem_team_t team = pe->team[i];
-        pe->team[i] = SHMEM_TEAM_INVALID;
-        if (team != SHMEM_TEAM_INVALID && team != SHMEM_TEAM_WORLD &&
-            shmemx_team_status(team) != 0)
-            shmem_team_destroy(team);
-    }
+    for (int i = 0; i < TEAMS; i++)
+        ft_drop_team(&pe->team[i]);
+    ft_drop_team(&pe->even);
 }
 
 /* Team 0: all live PEs; team 1: every other one; team 2: all but the first. */
@@ -523,6 +538,8 @@ static int ft_make_teams(struct pe *pe)
                                   &pe->team[1]);
     if (rc == 0 && npes > 1)
         rc = shmem_team_split_strided(pe->team[0], 1, 1, npes - 1, NULL, 0, &pe->team[2]);
+    if (rc == 0) /* all PEs have the teams and can revoke them */
+        rc = shmem_team_sync(pe->team[0]);
     if (rc != 0 && shmemx_team_status(pe->team[0]) == 0)
         ft_fail(pe->program, "a split has failed with %d", rc);
     return rc;
@@ -679,7 +696,7 @@ void ft_program_run(void *arg)
                     .lock = shmem_calloc(1, sizeof *pe.lock)};
 
     pe.team[0] = SHMEM_TEAM_WORLD;
-    pe.team[1] = pe.team[2] = SHMEM_TEAM_INVALID;
+    pe.team[1] = pe.team[2] = pe.even = SHMEM_TEAM_INVALID;
     ft_make_teams(&pe);
     ft_begin_round(p, 0);
     ft_run_calls(&pe);
