@@ -16,6 +16,7 @@
 #include "pgas/core/boot/boot.h"
 #include "pgas/core/boot/boot_pmix.h"
 #include "pgas/core/memory/data.h"
+#include "pgas/core/progress/block.h"
 #include "pgas/core/progress/net_int.h"
 #include "tests/sim/job_int.h"
 
@@ -153,11 +154,25 @@ static struct boot_fence *boot_fence_of(struct job *job, const uint32_t *rank, s
     return job->fences = f;
 }
 
+/* The PEs poll boot_fence_done in block_until, whose sleeps are long in a simulated job.
+ */
+static void boot_wake_all(const struct job *job, const struct boot_fence *f)
+{
+    struct pgas *me = pgas_thread.instance;
+
+    for (size_t i = 0; i < f->n; i++) {
+        pgas_thread.instance = job->instance[f->rank[i]];
+        block_wake_own();
+    }
+    pgas_thread.instance = me;
+}
+
 struct boot_fence *boot_fence_begin(const uint32_t *rank, size_t n)
 {
     struct boot_fence *f = boot_fence_of(job_running, rank, n);
 
-    f->arrived++;
+    if (++f->arrived >= n)
+        boot_wake_all(job_running, f);
     return f;
 }
 

@@ -706,6 +706,7 @@ void ft_program_run(void *arg)
         ft_check_end(&pe);
     if (p->wrong)
         shmem_global_exit(1);
+    p->end_ns = sim_now_ns();
     ft_begin_round(p, FT_LAST);
 }
 

@@ -40,6 +40,7 @@ struct ft_program {
     bool wrong;
     char why[PROGRAM_WHY];
     bool begun[FT_LAST + 1];
+    uint64_t end_ns;  /* of the last PE, before shmem_finalize */
     uint64_t last_ns; /* of the deaths that are planned */
     struct ft_round round[FT_ROUNDS];
     int rounds;                /* in which a shrink has ended */
