@@ -117,7 +117,7 @@ void ft_unwind(void)
     ft_process();
     pgas_thread.guard = NULL; /* against recursion */
     if (pgas_self.net != NULL)
-        net_quiet(net_ctx_default(), "a collective of a team with a failed PE");
+        net_quiet_all(net_ctx_default(), "a collective of a team with a failed PE");
     pgas_thread.guard = g;
     pgas_thread.waits = g->waits;
     pgas_thread.locks = g->locks;

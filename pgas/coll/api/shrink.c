@@ -198,7 +198,7 @@ int shrink_team(struct shmem_team *team, shmem_team_t *survivors, const char *fn
         return split_team(team, &all, survivors, fn);
     }
     if (pgas_self.net != NULL)
-        net_quiet(net_ctx_default(), fn);
+        net_quiet_all(net_ctx_default(), fn);
     struct shrink s = {.team = team,
                        .n = team == team_world() ? TEAMS_MAX : 1,
                        .failed = shrink_new_set(fn),

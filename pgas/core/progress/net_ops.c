@@ -443,7 +443,7 @@ void net_notify(struct net_ctx *c, struct transport_symaddr to, const void *from
     if (data_only)
         o = (struct net_op){.c = c, .fn = fn, .symaddr = signal->at};
     s = *signal;
-    s.unacked = true;
+    s.unacked = pgas_self.ft == NULL; /* else net_quiet_all must be able to wait for it */
     s.after_puts |= data_only;
     o.signal = &s;
     net_op_post(&o, net_post_signal);
@@ -493,9 +493,15 @@ void net_fence(struct net_ctx *c, const char *fn)
 
 void net_quiet(struct net_ctx *c, const char *fn)
 {
+    if (c != NULL && load_acquire_u32(&c->open) != 0)
+        net_quiet_all(c, fn);
+}
+
+void net_quiet_all(struct net_ctx *c, const char *fn)
+{
     struct net_op o = {.c = c, .fn = fn, .symaddr.pe = NET_NO_PE, .tracking = NET_CLOSES};
 
-    if (c == NULL || load_acquire_u32(&c->open) == 0)
+    if (c == NULL)
         return;
     net_op_post(&o, net_post_quiet);
     if (unlikely(load_relaxed_u32(&pgas_self.net->suspects.n) != 0))
