@@ -45,7 +45,7 @@ pgas_sources = \
 	pgas/core/team/team.c pgas/core/team/team.h \
 	pgas/core/base/treap.c pgas/core/base/treap.h \
 	pgas/ft/ft.c pgas/ft/ft.h pgas/ft/ft_guard.c \
-	pgas/ft/ft_map.c pgas/ft/ft_map.h pgas/ft/ft_watch.c pgas/ft/ft_watch.h \
+	pgas/ft/ft_map.c pgas/ft/ft_map.h pgas/ft/ft_watch.h \
 	pgas/rma/api.h \
 	pgas/rma/amo_at.c pgas/rma/amo_at.h pgas/rma/api_amo.c pgas/rma/api_ctx.c \
 	pgas/rma/api_order.c pgas/rma/order.h pgas/rma/lock.c pgas/rma/lock.h pgas/rma/lock_owner.c pgas/rma/lock_owner.h \
@@ -104,12 +104,13 @@ pgas_sources += \
 	pgas/transport/test/hook_faults.c \
 	pgas/transport/test/hook_int.h pgas/transport/test/hook_post.c \
 	pgas/transport/test/random.h pgas/transport/test/shm.c
-# What a simulated job (tests/sim) replaces: launcher, processes, progress thread.
+# What a simulated job (tests/sim) replaces: launcher, processes, progress thread, local
+# watch of failures.
 pgas_process_sources = \
 	pgas/core/boot/binding.c pgas/core/boot/boot.c pgas/core/boot/boot_events.c pgas/core/boot/boot_nodes.c \
 	pgas/core/memory/data.c pgas/core/memory/fork.c pgas/core/memory/guard.c \
 	pgas/core/progress/net_thread.c pgas/transport/list.c \
-	pgas/ft/ft_boot.c pgas/ft/ft_boot.h
+	pgas/ft/ft_boot.c pgas/ft/ft_boot.h pgas/ft/ft_watch.c
 libpgas_la_SOURCES = $(pgas_sources) $(pgas_process_sources)
 if HAVE_UCX
 libpgas_la_SOURCES += \
@@ -137,13 +138,16 @@ libpgas_la_LIBADD = $(op_libraries) libft.la
 
 # The failure protocols, which are pure step functions, and the agent that runs them.  The
 # launcher links them, and so does the simulator (tests/ft), without the rest of the library.
-noinst_LTLIBRARIES += libft.la
-libft_la_SOURCES = \
+# ft_step_sources: without sockets, threads or clock.
+ft_step_sources = \
 	pgas/ft/ft_agree.c pgas/ft/ft_agree.h pgas/ft/ft_bmg.c pgas/ft/ft_bmg.h \
 	pgas/ft/ft_proto.c pgas/ft/ft_proto.h pgas/ft/ft_proto_int.h \
 	pgas/ft/ft_proto_receive.c pgas/ft/ft_proto_send.c \
 	pgas/ft/ft_ring.c pgas/ft/ft_ring.h pgas/ft/ft_types.h \
-	pgas/ft/ft_wire.c pgas/ft/ft_wire.h \
+	pgas/ft/ft_service.c pgas/ft/ft_service.h pgas/ft/ft_service_pe.c \
+	pgas/ft/ft_wire.c pgas/ft/ft_wire.h
+noinst_LTLIBRARIES += libft.la
+libft_la_SOURCES = $(ft_step_sources) \
 	pgas/core/base/address.c pgas/core/base/address.h \
 	pgas/ft/ft_agent.c pgas/ft/ft_agent.h pgas/ft/ft_agent_int.h pgas/ft/ft_agent_pe.c \
 	pgas/ft/ft_domain.c pgas/ft/ft_domain.h \

@@ -129,4 +129,14 @@ enum ft_wait ft_wait_state(bool collective, bool alone);
 /* Leaves the collective of the open guard; see above. */
 _Noreturn void ft_unwind(void);
 
+/* Called when operations on other PEs have completed: leaves the collective of this
+ * thread if its team has failed, since a get from a failed PE has no data, which must be
+ * neither passed on nor returned as the result. */
+void ft_check_guard(void);
+ALWAYS_INLINE void ft_operations_completed(void)
+{
+    if (unlikely(pgas_thread.guard != NULL))
+        ft_check_guard();
+}
+
 #endif

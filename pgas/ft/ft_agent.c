@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ft_agent.c - the agent of a node: threads, start, end, and the outputs of the protocol;
- * see ft_agent.h.
- *
- * Generations.  Each shmem_init after a shmem_finalize starts the protocol anew, without
- * the failures of the detector that has finished.  The nodes do so at different times;
- * messages carry the generation: an older one is dropped, and a newer one starts the
- * protocol here as well, since its sender has passed the fence of shmem_init.
- * Uses: ft_agent_int.h, ft_proto, ft_ring_order, ft_mesh, ft_map.
+ * ft_agent.c - the agent of a node: threads, start, end, and the connections of the
+ * service (ft_service.h); see ft_agent.h.
+ * Uses: ft_agent_int.h, ft_service, ft_proto, ft_mesh, ft_map.
  */
 #include "config.h"
 
@@ -28,7 +23,6 @@
 #include "pgas/core/base/clock.h"
 #include "pgas/ft/ft_agent_int.h"
 #include "pgas/ft/ft_domain.h"
-#include "pgas/ft/ft_ring.h"
 
 #define NS_PER_MS   1000000u
 #define RR_PRIORITY 1
@@ -36,117 +30,51 @@
 
 enum {
     GRACE_TIMEOUTS = 10,   /* timeouts of the ring in which the other nodes are armed */
-    AGREEMENTS = 256,      /* that the protocol stores */
     STOP_MS = 500,         /* in which the last messages are sent */
     ATTEMPT_MIN_MS = 50,   /* least time for an address to accept; else .. */
     ATTEMPT_MAX_MS = 1000, /* .. half of the timeout of the ring, at most this */
 };
 
-/* ---- outputs of the protocol ---------------------------------------------------------
+/* ---- connections --------------------------------------------------------------------
  */
 
-static void ft_agent_on_send(void *host, uint32_t to, const void *frame, size_t len)
+static void ft_agent_on_send(void *host, uint32_t to, uint32_t generation,
+                             const void *frame, size_t len)
 {
     struct ft_agent *agent = host;
 
     if (agent->mesh != NULL)
-        ft_mesh_send(agent->mesh, to, agent->generation, frame, len);
+        ft_mesh_send(agent->mesh, to, generation, frame, len);
 }
 
-static void ft_agent_on_node_pes(void *host, uint32_t node, uint64_t *pes)
-{
-    const struct ft_agent *agent = host;
-
-    for (uint32_t pe = 0; pe < agent->map->npes; pe++)
-        if (ft_map_node_of(agent->map)[pe] == node)
-            ft_set_add(pes, pe);
-}
-
-/* Stores the members of a set of n in agent->list; returns their number. */
-static uint32_t ft_agent_list(struct ft_agent *agent, const uint64_t *set, uint32_t n)
-{
-    uint32_t count = 0;
-
-    for (uint32_t w = 0; w < FT_SET_WORDS(n); w++)
-        for (uint64_t bits = set[w]; bits != 0; bits &= bits - 1)
-            agent->list[count++] = w * 64 + (uint32_t)__builtin_ctzll(bits);
-    return count;
-}
-
-static void ft_agent_on_failed(void *host, const struct ft_news *news)
-{
-    struct ft_agent *agent = host;
-    uint32_t n = ft_agent_list(agent, news->nodes, agent->map->nnodes);
-
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t node = agent->list[i];
-        atomic_fetch_or_explicit(&ft_map_failed_nodes(agent->map)[node / 64],
-                                 UINT64_C(1) << node % 64, memory_order_release);
-        if (agent->mesh != NULL)
-            ft_mesh_give_up(agent->mesh, node);
-    }
-    n = ft_agent_list(agent, news->pes, agent->map->npes);
-    ft_map_fail(agent->node, agent->list, n);
-    agent->recheck = true;
-}
-
-/* Repeats of a revocation do not use up the ring of revoked teams. */
-static void ft_agent_on_payload(void *host, uint32_t initiator, uint32_t kind,
-                                const void *data, size_t len)
-{
-    struct ft_agent *agent = host;
-    const struct ft_map *map = agent->map;
-    uint32_t n = atomic_load_explicit(&map->revocations, memory_order_relaxed);
-    uint64_t team;
-
-    (void)initiator;
-    if (kind != FT_PAYLOAD_REVOKE || len != sizeof team)
-        return;
-    memcpy(&team, data, sizeof team);
-    for (uint32_t i = 0; i < n && i < FT_REVOKED; i++)
-        if (atomic_load_explicit(&map->revoked[i], memory_order_relaxed) == team)
-            return;
-    ft_map_revoke(agent->node, team);
-}
-
-static void ft_agent_on_decision(void *host, const struct ft_decision *decision)
-{
-    ft_agent_decide(host, decision);
-}
-
-static void ft_agent_on_self_failed(void *host)
+static void ft_agent_on_give_up(void *host, uint32_t node)
 {
     struct ft_agent *agent = host;
 
-    agent->self_failed = true;
+    if (agent->mesh != NULL)
+        ft_mesh_give_up(agent->mesh, node);
 }
 
-static const struct ft_callbacks ft_agent_calls = {
-    .send = ft_agent_on_send,
-    .node_pes = ft_agent_on_node_pes,
-    .failed = ft_agent_on_failed,
-    .payload = ft_agent_on_payload,
-    .decision = ft_agent_on_decision,
-    .self_failed = ft_agent_on_self_failed,
-};
+static const struct ft_service_calls ft_agent_calls = {.send = ft_agent_on_send,
+                                                       .give_up = ft_agent_on_give_up};
 
-/* ---- start of the protocol ------------------------------------------------------------
+static void ft_agent_on_message(void *arg, uint32_t node, uint32_t tag, const void *bytes,
+                                size_t n)
+{
+    struct ft_agent *agent = arg;
+
+    ft_service_receive(&agent->service, clock_ns(), node, tag, bytes, n);
+}
+
+static void ft_agent_on_closed(void *arg, uint32_t node)
+{
+    struct ft_agent *agent = arg;
+
+    ft_service_closed(&agent->service, clock_ns(), node);
+}
+
+/* ---- start of the protocol ----------------------------------------------------------
  */
-
-static bool ft_agent_make_order(struct ft_agent *agent)
-{
-    uint32_t n = agent->map->nnodes;
-    uint32_t *domain = calloc(n, sizeof *domain);
-
-    free(agent->order);
-    agent->order = calloc(n, sizeof *agent->order);
-    for (uint32_t i = 0; domain != NULL && i < n; i++)
-        domain[i] = ft_map_endpoint(agent->map)[i].domain;
-    bool good = domain != NULL && agent->order != NULL &&
-                ft_ring_order(domain, n, agent->order) == 0;
-    free(domain);
-    return good;
-}
 
 static uint32_t ft_agent_period_ms(const struct ft_agent *agent)
 {
@@ -157,79 +85,6 @@ static uint32_t ft_agent_timeout_ms(const struct ft_agent *agent)
 {
     return agent->map->timeout_ms > 0 ? agent->map->timeout_ms
                                       : agent->options.timeout_ms;
-}
-
-static void ft_agent_copy_set(uint64_t *to, const _Atomic uint64_t *from, uint32_t n)
-{
-    for (uint32_t w = 0; w < FT_SET_WORDS(n); w++)
-        to[w] = atomic_load_explicit(&from[w], memory_order_acquire);
-}
-
-/* Copies the failures in the map to agent->set and agent->pes.  A predecessor may have
- * ended after it had stored a node and before it had stored the PEs of the node. */
-static void ft_agent_load_failures(struct ft_agent *agent)
-{
-    const struct ft_map *map = agent->map;
-    uint32_t n = 0;
-
-    ft_agent_copy_set(agent->set, ft_map_failed_nodes(map), map->nnodes);
-    for (uint32_t pe = 0; pe < map->npes; pe++)
-        if (ft_set_has(agent->set, ft_map_node_of(map)[pe]))
-            agent->list[n++] = pe;
-    ft_map_fail(agent->node, agent->list, n);
-    ft_agent_copy_set(agent->pes, ft_map_failed(map), map->npes);
-}
-
-/* Starts the protocol for a generation.  A predecessor, or a former generation, has left
- * failures in the map. */
-static bool ft_agent_start_proto(struct ft_agent *agent, uint32_t generation,
-                                 uint32_t incarnation)
-{
-    struct ft_map *map = agent->map;
-    uint64_t eta = (uint64_t)ft_agent_timeout_ms(agent) * NS_PER_MS;
-    struct ft_config c = {.me = map->node,
-                          .nnodes = map->nnodes,
-                          .npes = map->npes,
-                          .incarnation = incarnation,
-                          .order = agent->order,
-                          .delta = (uint64_t)ft_agent_period_ms(agent) * NS_PER_MS,
-                          .eta = eta,
-                          .grace = incarnation == 0 ? GRACE_TIMEOUTS * eta : 0,
-                          .agreements = AGREEMENTS,
-                          .failed_pes = agent->pes,
-                          .failed_nodes = agent->set,
-                          .calls = &ft_agent_calls,
-                          .host = agent};
-
-    ft_agent_free_open(agent, true);
-    ft_proto_free(agent->proto);
-    agent->generation = generation;
-    ft_agent_load_failures(agent);
-    agent->proto = ft_proto_init(&c, clock_ns());
-    if (agent->proto == NULL)
-        return false;
-    if (incarnation > 0)
-        ft_agent_restore(agent);
-    return true;
-}
-
-static void ft_agent_on_message(void *arg, uint32_t node, uint32_t tag, const void *bytes,
-                                size_t n)
-{
-    struct ft_agent *agent = arg;
-
-    if ((int32_t)(tag - agent->generation) > 0)
-        ft_agent_start_proto(agent, tag, 0);
-    if (tag == agent->generation && agent->proto != NULL)
-        ft_proto_receive(agent->proto, clock_ns(), node, bytes, n);
-}
-
-static void ft_agent_on_closed(void *arg, uint32_t node)
-{
-    struct ft_agent *agent = arg;
-
-    if (agent->proto != NULL)
-        ft_proto_closed(agent->proto, clock_ns(), node);
 }
 
 static bool ft_agent_join_mesh(struct ft_agent *agent)
@@ -256,7 +111,7 @@ static bool ft_agent_join_mesh(struct ft_agent *agent)
 static void ft_agent_announce(struct ft_agent *agent)
 {
     for (uint32_t i = 0; i < agent->map->nnodes; i++)
-        if (i != agent->map->node && !ft_proto_node_failed(agent->proto, i))
+        if (i != agent->map->node && !ft_proto_node_failed(agent->service.proto, i))
             ft_mesh_connect(agent->mesh, i);
 }
 
@@ -264,14 +119,17 @@ static void ft_agent_announce(struct ft_agent *agent)
 static bool ft_agent_arm(struct ft_agent *agent)
 {
     struct ft_map *map = agent->map;
-    bool first = agent->order == NULL;
+    bool first = !agent->joined;
     uint32_t incarnation = first ? agent->incarnation : 0;
 
     ft_agent_watch_pes(agent);
-    if (first && (!ft_agent_make_order(agent) ||
-                  (agent->mesh != NULL && !ft_agent_join_mesh(agent))))
+    agent->service.delta_ns = (uint64_t)ft_agent_period_ms(agent) * NS_PER_MS;
+    agent->service.eta_ns = (uint64_t)ft_agent_timeout_ms(agent) * NS_PER_MS;
+    agent->service.grace_ns = GRACE_TIMEOUTS * agent->service.eta_ns;
+    if (first && agent->mesh != NULL && !ft_agent_join_mesh(agent))
         return false;
-    if (!ft_agent_start_proto(agent, map->generation, incarnation))
+    agent->joined = true;
+    if (!ft_service_start(&agent->service, clock_ns(), map->generation, incarnation))
         return false;
     if (incarnation > 0 && agent->mesh != NULL)
         ft_agent_announce(agent);
@@ -285,9 +143,9 @@ static void ft_agent_check_armed(struct ft_agent *agent)
 {
     uint32_t state = atomic_load_explicit(&agent->map->agent, memory_order_acquire);
 
-    if (agent->proto == NULL ? state < FT_AGENT_ARMED : state != FT_AGENT_ARMED)
+    if (agent->service.proto == NULL ? state < FT_AGENT_ARMED : state != FT_AGENT_ARMED)
         return;
-    if (agent->map->generation == agent->generation || ft_agent_arm(agent)) {
+    if (agent->map->generation == agent->service.generation || ft_agent_arm(agent)) {
         if (state == FT_AGENT_ARMED)
             ft_map_set_agent(agent->node, FT_AGENT_RUNNING);
     } else if (state == FT_AGENT_ARMED) {
@@ -300,10 +158,10 @@ static void ft_agent_check_left(struct ft_agent *agent, uint64_t now)
 {
     if (atomic_load_explicit(&agent->map->agent, memory_order_relaxed) !=
             FT_AGENT_RUNNING ||
-        !ft_agent_pes_left(agent))
+        !ft_service_pes_left(&agent->service))
         return;
-    if (!ft_proto_is_finished(agent->proto))
-        ft_proto_finish(agent->proto, now);
+    if (!ft_proto_is_finished(agent->service.proto))
+        ft_proto_finish(agent->service.proto, now);
     if (agent->mesh == NULL || ft_mesh_idle(agent->mesh))
         ft_map_set_agent(agent->node, FT_AGENT_STOPPED);
 }
@@ -323,20 +181,19 @@ static void ft_agent_step(struct ft_agent *agent)
     uint64_t due = FT_NEVER, now;
 
     ft_agent_check_armed(agent);
-    if (agent->proto != NULL && !agent->self_failed) {
+    if (agent->service.proto != NULL && !agent->service.self_failed) {
         if (agent->mesh != NULL)
             ft_mesh_step(agent->mesh, clock_ns());
         now = clock_ns();
-        ft_agent_report_failures(agent, now);
-        ft_agent_serve_mailboxes(agent, now);
+        ft_service_serve(&agent->service, now);
         ft_agent_check_left(agent, now);
         due = ft_agent_check_alive(agent, now);
-        uint64_t wake = ft_proto_tick(agent->proto, clock_ns());
+        uint64_t wake = ft_proto_tick(agent->service.proto, clock_ns());
         due = wake < due ? wake : due;
         if (agent->mesh != NULL && ft_mesh_due(agent->mesh) < due)
             due = ft_mesh_due(agent->mesh);
     }
-    if (agent->self_failed && !agent->told_host)
+    if (agent->service.self_failed && !agent->told_host)
         ft_agent_fail(agent);
     agent->due_ns = due;
 }
@@ -442,16 +299,11 @@ static void ft_agent_free(struct ft_agent *agent)
     for (uint32_t i = 0; agent->pidfd != NULL && i < agent->map->local; i++)
         if (agent->pidfd[i] >= 0)
             close(agent->pidfd[i]);
-    ft_agent_free_open(agent, true);
-    ft_proto_free(agent->proto);
+    ft_service_fini(&agent->service);
     ft_mesh_close(agent->mesh);
     if (agent->poke >= 0)
         close(agent->poke);
-    free(agent->order);
     free(agent->pidfd);
-    free(agent->list);
-    free(agent->set);
-    free(agent->pes);
     pthread_mutex_destroy(&agent->lock);
     free(agent);
 }
@@ -459,17 +311,13 @@ static void ft_agent_free(struct ft_agent *agent)
 static bool ft_agent_allocate(struct ft_agent *agent)
 {
     const struct ft_map *map = agent->map;
-    uint32_t most = map->npes > map->nnodes ? map->npes : map->nnodes;
 
     agent->pidfd = malloc(map->local * sizeof *agent->pidfd);
-    agent->list = malloc(most * sizeof *agent->list);
-    agent->set = malloc(map->node_words * sizeof *agent->set);
-    agent->pes = malloc(ft_map_set_words(map) * sizeof *agent->pes);
     agent->poke = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     for (uint32_t i = 0; agent->pidfd != NULL && i < map->local; i++)
         agent->pidfd[i] = -1;
-    return agent->pidfd != NULL && agent->list != NULL && agent->set != NULL &&
-           agent->pes != NULL && agent->poke >= 0;
+    return ft_service_init(&agent->service, agent->node, &ft_agent_calls, agent) &&
+           agent->pidfd != NULL && agent->poke >= 0;
 }
 
 static bool ft_agent_listen(struct ft_agent *agent, char *why, size_t size)
@@ -536,8 +384,8 @@ static void ft_agent_flush(struct ft_agent *agent)
 {
     uint64_t end = clock_ns() + (uint64_t)STOP_MS * NS_PER_MS;
 
-    if (agent->mesh == NULL || agent->proto == NULL || agent->self_failed ||
-        !ft_proto_is_finished(agent->proto))
+    if (agent->mesh == NULL || agent->service.proto == NULL ||
+        agent->service.self_failed || !ft_proto_is_finished(agent->service.proto))
         return;
     while (!ft_mesh_idle(agent->mesh) && clock_ns() < end) {
         ft_agent_sleep(agent, clock_ns() + NS_PER_MS);

@@ -126,11 +126,24 @@ void ft_unwind(void)
     PGAS_ASSERT(g != NULL && g->open);
     g->status = ft_team_status(g->team);
     ft_process();
+    pgas_thread.guard = NULL; /* against recursion */
     if (pgas_self.net != NULL)
-        net_quiet(net_ctx_default(), "a collective of a team with a failed PE");
+        net_quiet_all(net_ctx_default(), "a collective of a team with a failed PE");
+    pgas_thread.guard = g;
     pgas_thread.waits = g->waits;
     pgas_thread.locks = g->locks;
     pgas_thread.in_nb = g->in_nb;
     ft_no_return();
     __builtin_longjmp(g->env, 1);
+}
+
+/* Within a wait (of a block_ready function, or of nonblocking operations) the thread
+ * stays in the collective; the wait itself will end it. */
+void ft_check_guard(void)
+{
+    const struct ft_guard *g = pgas_thread.guard;
+
+    if (pgas_thread.waits == g->waits && pgas_thread.locks == g->locks &&
+        ft_team_status(g->team) != 0)
+        ft_unwind();
 }

@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ft_map.c - see ft_map.h.  Uses: core/boot/node.h. */
+/* ft_map.c - see ft_map.h.  Uses: core/base/os.h, core/boot/node.h. */
 #include "config.h"
 
-#include <limits.h>
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
+#include "pgas/core/base/os.h"
 #include "pgas/core/boot/node.h"
 #include "pgas/ft/ft_map.h"
-
-static void ft_map_futex_wake(_Atomic uint32_t *word)
-{
-    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-}
 
 static uint64_t ft_map_round_up(uint64_t n)
 {
@@ -70,14 +61,14 @@ void ft_map_wake_all(struct node *node)
 {
     for (uint32_t i = 0; i < node->npes; i++) {
         atomic_fetch_add_explicit(&node->pe[i].wake, 1, memory_order_release);
-        ft_map_futex_wake(&node->pe[i].wake);
+        os_futex_wake(&node->pe[i].wake);
     }
 }
 
 void ft_map_notify_agent(struct ft_map *map)
 {
     atomic_fetch_add_explicit(&map->event, 1, memory_order_release);
-    ft_map_futex_wake(&map->event);
+    os_futex_wake(&map->event);
 }
 
 void ft_map_set_agent(struct node *node, enum ft_agent_state state)
@@ -85,7 +76,7 @@ void ft_map_set_agent(struct node *node, enum ft_agent_state state)
     struct ft_map *map = node_ft(node);
 
     atomic_store_explicit(&map->agent, state, memory_order_release);
-    ft_map_futex_wake(&map->agent);
+    os_futex_wake(&map->agent);
     ft_map_wake_all(node);
     ft_map_notify_agent(map);
 }
@@ -93,7 +84,7 @@ void ft_map_set_agent(struct node *node, enum ft_agent_state state)
 static void ft_map_changed(struct node *node, struct ft_map *map)
 {
     atomic_fetch_add_explicit(&map->epoch, 1, memory_order_release);
-    ft_map_futex_wake(&map->epoch);
+    os_futex_wake(&map->epoch);
     ft_map_wake_all(node);
     ft_map_notify_agent(map);
 }
@@ -133,5 +124,5 @@ void ft_map_complete(struct node *node, uint32_t local, int slot)
 
     atomic_store_explicit(&box->state, FT_DONE, memory_order_release);
     atomic_fetch_add_explicit(&node->pe[local].wake, 1, memory_order_release);
-    ft_map_futex_wake(&node->pe[local].wake);
+    os_futex_wake(&node->pe[local].wake);
 }

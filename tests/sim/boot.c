@@ -16,8 +16,8 @@
 #include "pgas/core/boot/boot.h"
 #include "pgas/core/boot/boot_pmix.h"
 #include "pgas/core/memory/data.h"
+#include "pgas/core/progress/block.h"
 #include "pgas/core/progress/net_int.h"
-#include "pgas/ft/ft_boot.h"
 #include "tests/sim/job_int.h"
 
 #define POLL_NS 1000                 /* of waits for the launcher */
@@ -25,32 +25,6 @@
 
 const struct transport *const transport_list[TRANSPORTS] = {&transport_sim,
                                                             &transport_ofi};
-
-/* ---- failures end the job ---------------------------------------------------------- */
-
-bool ft_boot_on(void)
-{
-    return false;
-}
-
-void ft_boot_check_settings(void) {}
-
-void ft_boot_publish(const struct boot *b)
-{
-    (void)b;
-}
-
-void ft_boot_arm(const struct boot *b)
-{
-    (void)b;
-}
-
-void ft_host_check(void) {}
-
-void ft_boot_leave(bool exiting)
-{
-    (void)exiting;
-}
 
 /* ---- the launcher ---------------------------------------------------------------- */
 
@@ -157,24 +131,59 @@ ssize_t boot_get_within(uint32_t rank, const char *key, void *data, size_t space
     return boot_get(rank, key, data, space);
 }
 
+/* The fences of a set of PEs; each PE enters one of them once. */
+struct boot_fence {
+    struct boot_fence *next;
+    uint32_t arrived;
+    size_t n;
+    uint32_t rank[];
+};
+
+static struct boot_fence *boot_fence_of(struct job *job, const uint32_t *rank, size_t n)
+{
+    struct boot_fence *f = job->fences;
+
+    while (f != NULL && (f->n != n || memcmp(f->rank, rank, n * sizeof *rank) != 0))
+        f = f->next;
+    if (f != NULL)
+        return f;
+    f = job_alloc(1, sizeof *f + n * sizeof *rank);
+    f->next = job->fences;
+    f->n = n;
+    memcpy(f->rank, rank, n * sizeof *rank);
+    return job->fences = f;
+}
+
+/* The PEs poll boot_fence_done in block_until, whose sleeps are long in a simulated job.
+ */
+static void boot_wake_all(const struct job *job, const struct boot_fence *f)
+{
+    struct pgas *me = pgas_thread.instance;
+
+    for (size_t i = 0; i < f->n; i++) {
+        pgas_thread.instance = job->instance[f->rank[i]];
+        block_wake_own();
+    }
+    pgas_thread.instance = me;
+}
+
 struct boot_fence *boot_fence_begin(const uint32_t *rank, size_t n)
 {
-    (void)rank;
-    (void)n;
-    boot_barrier();
-    return NULL;
+    struct boot_fence *f = boot_fence_of(job_running, rank, n);
+
+    if (++f->arrived >= n)
+        boot_wake_all(job_running, f);
+    return f;
 }
 
 bool boot_fence_done(const struct boot_fence *f)
 {
-    (void)f;
-    return true;
+    return f->arrived >= f->n;
 }
 
 int boot_fence_end(struct boot_fence *f)
 {
-    (void)f;
-    return 0;
+    return boot_fence_done(f) ? 0 : -1;
 }
 
 /* The launcher ends the job if a PE of a lost node does not arrive. */
@@ -206,6 +215,11 @@ void job_free_values(struct job *job)
             free(job->put[pe]);
             job->put[pe] = next;
         }
+    while (job->fences != NULL) {
+        struct boot_fence *next = job->fences->next;
+        free(job->fences);
+        job->fences = next;
+    }
 }
 
 /* ---- the process ----------------------------------------------------------------- */

@@ -19,7 +19,6 @@
 #define NOTICE_NS 10000000 /* the launcher detects the end of a process */
 
 enum { STACK = 256 << 10 };
-enum { STREAM_FAULTS = 1 }; /* of the seed; 0 is the sim transport's */
 
 struct job *job_running;
 
@@ -81,7 +80,7 @@ static void job_free_instance(struct pgas *g)
 
 /* ---- the job --------------------------------------------------------------------- */
 
-static void *job_alloc(size_t n, size_t size)
+void *job_alloc(size_t n, size_t size)
 {
     void *p = calloc(n, size);
 
@@ -107,11 +106,13 @@ static void job_init(struct job *job, const struct job_config *config)
                                                                     : JOB_LIMIT_NS};
 
     *job = (struct job){.config = *config, .npes = (int)npes, .sim = sim_new(&sim)};
-    job->random = random_stream(config->seed, STREAM_FAULTS);
+    job->random = random_stream(config->seed, JOB_STREAM_FAULTS);
     job->node_of = job_alloc(npes, sizeof *job->node_of);
     job->pes = job_alloc(npes, sizeof *job->pes);
     job->instance = job_alloc(npes, sizeof *job->instance);
     job->put = job_alloc(npes, sizeof *job->put);
+    job->dead = job_alloc(npes, sizeof *job->dead);
+    job->node_dead = job_alloc((size_t)config->nodes, sizeof *job->node_dead);
     if (job->sim == NULL)
         abort();
     for (size_t pe = 0; pe < npes; pe++) {
@@ -125,13 +126,28 @@ static void job_init(struct job *job, const struct job_config *config)
 static void job_fini(struct job *job)
 {
     job_free_values(job);
+    failure_free(job);
     sim_free(job->sim);
     for (int pe = 0; pe < job->npes; pe++)
         job_free_instance(job->instance[pe]);
     free(job->put);
+    free(job->dead);
+    free(job->node_dead);
     free(job->instance);
     free(job->pes);
     free(job->node_of);
+}
+
+/* Prints the failures that a PE knows of. */
+static void job_print_known(const struct job *job, int pe)
+{
+    const char *between = "; knows the failed PEs ";
+
+    for (int i = 0; i < job->npes && job->failure != NULL; i++)
+        if (failure_known(job, pe, i)) {
+            fprintf(stderr, "%s%d", between, i);
+            between = ", ";
+        }
 }
 
 /* Print what each PE waits for. */
@@ -141,10 +157,12 @@ static void job_print_waits(const struct job *job)
 
     for (int pe = 0; pe < job->npes; pe++) {
         const struct pgas *g = job->instance[pe];
-        if (g->node == NULL)
+        if (g->node == NULL || job->dead[pe])
             continue;
         node_what(&g->node->pe[g->local_rank], what);
-        fprintf(stderr, "PE %d: %s\n", pe, what[0] != '\0' ? what : "does not wait");
+        fprintf(stderr, "PE %d: %s", pe, what[0] != '\0' ? what : "does not wait");
+        job_print_known(job, pe);
+        fputc('\n', stderr);
     }
 }
 

@@ -38,6 +38,7 @@ struct job_config {
     uint64_t kill_ns;
     int kill_pe;
     bool silent;
+    bool agent_in_pe;  /* with SHMEM_FT=continue: not in a daemon of the node */
     uint64_t limit_ns; /* of virtual time: 0 = JOB_LIMIT_NS */
     void (*body)(void *arg);
     void *arg;
@@ -72,5 +73,9 @@ int job_pe_of_node(const struct job_config *config, int node, int k);
 /* Inside body: the running job. */
 const struct job_config *job_config(void);
 struct sim *job_sim(void);
+/* Inside body, with SHMEM_FT=continue: PE pe, or its node with all PEs of it, dies after
+ * delay_ns, unless it has left shmem_finalize by then. */
+void job_fail(int pe, bool node, uint64_t delay_ns);
+bool job_is_dead(int pe);
 
 #endif

@@ -25,14 +25,31 @@ struct job {
     struct job_value **put;           /* by PE */
     _Atomic uint32_t arrived, passed; /* at the barrier; number of barriers passed */
     uint64_t random;                  /* of the faults */
+    struct failure *failure;          /* with SHMEM_FT=continue (failure.c) */
+    bool *dead, *node_dead;           /* by PE; by node: its kernel, too */
+    struct boot_fence *fences;         /* boot.c */
 };
+
+/* Streams of the seed; 0 is the sim transport's. */
+enum { JOB_STREAM_FAULTS = 1, JOB_STREAM_FAILURES = 4 };
+
+/* The time at the start; 0 means "no time" to the library. */
+#define JOB_FIRST_NS UINT64_C(1000000000)
 
 /* The job that runs, or NULL. */
 extern struct job *job_running;
 
 /* job.c: plan the loss of a PE or node, kill_ns after shmem_init. */
 void job_plan_kill(struct job *job);
+/* Never NULL. */
+void *job_alloc(size_t n, size_t size);
 /* boot.c */
 void job_free_values(struct job *job);
+
+/* failure.c: a PE has woken the sleepers on a word; whether a PE knows that another one
+ * has failed. */
+void failure_woken(const _Atomic uint32_t *word);
+bool failure_known(const struct job *job, int at, int pe);
+void failure_free(struct job *job);
 
 #endif

@@ -2,10 +2,10 @@
 # tests/sim/local.mk - simulated jobs.  sim.sh makes the programs: the library's sources
 # compiled again, with PEs as fibers of one process (job.h).
 EXTRA_LTLIBRARIES = tests/sim/libpgas_sim.la
-tests_sim_libpgas_sim_la_SOURCES = $(pgas_sources) pgas/transport/ofi/ofi_absent.c \
+tests_sim_libpgas_sim_la_SOURCES = $(pgas_sources) $(ft_step_sources) pgas/transport/ofi/ofi_absent.c \
 	pgas/transport/test/sim.c pgas/transport/test/sim.h pgas/transport/test/sim_int.h \
 	pgas/transport/test/sim_ops.c \
-	tests/sim/boot.c tests/sim/job.c tests/sim/job.h tests/sim/job_int.h tests/sim/os.c
+	tests/sim/boot.c tests/sim/failure.c tests/sim/job.c tests/sim/job.h tests/sim/job_int.h tests/sim/os.c
 tests_sim_libpgas_sim_la_CPPFLAGS = $(libpgas_la_CPPFLAGS) $(sim_CPPFLAGS)
 tests_sim_libpgas_sim_la_CFLAGS = $(libpgas_la_CFLAGS)
 tests_sim_libpgas_sim_la_LIBADD = $(op_libraries)
@@ -13,7 +13,8 @@ sim_CPPFLAGS = -DPGAS_INSTANCES -DPGAS_SIM
 
 EXTRA_PROGRAMS = tests/sim/run
 tests_sim_run_CPPFLAGS = $(libpgas_la_CPPFLAGS) $(sim_CPPFLAGS)
-tests_sim_run_SOURCES = tests/sim/run.c tests/sim/program.c tests/sim/program.h
+tests_sim_run_SOURCES = tests/sim/run.c tests/sim/program.c tests/sim/program.h \
+	tests/sim/ft_program.c tests/sim/ft_program.h
 tests_sim_run_LDADD = tests/sim/.libs/libpgas_sim.a -lpthread -lm -ldl
 tests/sim/.libs/libpgas_sim.a: tests/sim/libpgas_sim.la ;
 EXTRA_PROGRAMS += tests/sim/scale

@@ -11,14 +11,11 @@
 #include "pgas/transport/test/random.h"
 #include "tests/sim/job_int.h"
 
-#define FIRST_NS                                                                         \
-    UINT64_C(1000000000) /* at the start; 0 means "no time" to the library               \
-                          */
-#define EARLY_NS 2000    /* most of a wait that ends early */
+#define EARLY_NS 2000 /* most of a wait that ends early */
 
 uint64_t clock_ns(void)
 {
-    return FIRST_NS + sim_now_ns();
+    return JOB_FIRST_NS + sim_now_ns();
 }
 
 static bool os_chance(int one_in)
@@ -81,6 +78,7 @@ void os_futex_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t ns)
 void os_futex_wake(_Atomic uint32_t *word)
 {
     sim_futex_wake(os_word_of_node(word));
+    failure_woken(word);
 }
 
 int os_membarrier(int command)

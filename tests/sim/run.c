@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * run.c - runs simulated jobs with random programs and faults, one for each seed:
- *   run [--seed=S] [--count=N] [--calls=N] [--verbose]
+ *   run [--seed=S] [--count=N] [--calls=N] [--ft] [--verbose]
  * The seed determines the size of the job, its settings, its faults and its program.  A
  * job must end with right results; if a PE or a node is killed, it may instead be ended
  * by a PE that reports the loss, or by the launcher.  The first seed that fails is
- * printed with the command that repeats it; exit status 1.
+ * printed with the command that repeats it; exit status 1.  --ft: with SHMEM_FT=continue;
+ * PEs and nodes die, and the survivors must end with right results (ft_program.h).
  */
 #include "config.h"
 
@@ -22,28 +23,44 @@
 #include "pgas/coll/select/select.h"
 #include "pgas/transport/test/random.h"
 #include "tests/sim/job.h"
+#include "tests/sim/ft_program.h"
 #include "tests/sim/program.h"
 
 enum {
     NODES_MOST = 5,
     PES_MOST = 3, /* of a node */
     CALLS = 6,
-    FORCED_IN = 3, /* one algorithm in so many is set */
-    REPORT = 2048, /* bytes of messages shown */
-    CHUNK = 1000,  /* seeds of a process */
-    SEED_S = 10,   /* the most that a job may take, in real time */
+    FORCED_IN = 3,    /* one algorithm in so many is set */
+    REPORT = 1 << 18, /* bytes of messages shown */
+    CHUNK = 1000,     /* seeds of a process */
+    SEED_S = 10,      /* the most that a job may take, in real time */
 };
 
-enum { STREAM_JOB = 100 }; /* of the seed */
+enum { STREAM_JOB = 100, STREAM_FT_JOB = 101 }; /* of the seed */
+
+/* Of jobs with --ft */
+enum {
+    LARGE_IN = 50, /* one in so many has up to */
+    NODES_LARGE = 32,
+    PES_LARGE = 8,
+    FT_STOP_NS = 200000, /* less than SHMEM_FT_PERIOD */
+};
+/* SHMEM_SLEEP_NS is so long that a lost wake-up makes the end late; the programs take
+ * less than half of this. */
+#define FT_LATE_NS UINT64_C(900000000)
+#define FT_LIMIT_NS                                                                      \
+    UINT64_C(9000000000) /* the library detects most lacks of progress                   \
+                          */
 
 struct options {
     uint64_t seed, count;
     int calls;
-    bool verbose;
+    bool ft, verbose;
 };
 
 static const char *program_name;
 static uint64_t seed_now;
+static struct options options = {.seed = 1, .count = 1, .calls = CALLS};
 static int messages_fd = -1, stderr_fd = -1;
 
 /* ---- the messages of the PEs ------------------------------------------------------ */
@@ -72,17 +89,18 @@ static const char *messages_text(void)
     return text;
 }
 
-static void report(uint64_t seed, int calls, const char *what)
+static void report(uint64_t seed, const char *what)
 {
-    dprintf(stderr_fd, "FAIL: seed %llu: %s\n%s  repeat: %s --seed=%llu --calls=%d -v\n",
+    dprintf(stderr_fd,
+            "FAIL: seed %llu: %s\n%s  repeat: %s --seed=%llu --calls=%d%s -v\n",
             (unsigned long long)seed, what, messages_text(), program_name,
-            (unsigned long long)seed, calls);
+            (unsigned long long)seed, options.calls, options.ft ? " --ft" : "");
 }
 
 /* An assertion of the library has failed, a PE has crashed, or the job loops. */
 static void on_crash(int sig)
 {
-    report(seed_now, CALLS, strsignal(sig));
+    report(seed_now, strsignal(sig));
     _exit(EXIT_FAILURE);
 }
 
@@ -198,23 +216,74 @@ static bool is_right(const struct job_config *c, const struct job_result *r,
     return false;
 }
 
+/* Some jobs are large. */
+static struct job_config choose_ft_job(uint64_t seed, struct ft_program *program)
+{
+    uint64_t random = random_stream(seed, STREAM_FT_JOB);
+    bool large = random_below(&random, LARGE_IN) == 0;
+    uint64_t nodes = large ? NODES_LARGE : NODES_MOST, pes = large ? PES_LARGE : PES_MOST;
+    struct job_config c = {.nodes = 1 + (int)random_below(&random, nodes),
+                           .pes_per_node = 1 + (int)random_below(&random, pes),
+                           .cyclic = random_below(&random, 2) != 0,
+                           .agent_in_pe = random_below(&random, 2) != 0,
+                           .seed = seed,
+                           .latency_ns = 1000,
+                           .bytes_per_ns = 10,
+                           .limit_ns = FT_LIMIT_NS,
+                           .body = ft_program_run,
+                           .arg = program};
+
+    choose_faults(&c, &random);
+    c.kill_ns = 0;
+    c.silent = false;
+    c.stop_ns = FT_STOP_NS;
+    set_environment(&random);
+    setenv("SHMEM_FT", "continue", 1);
+    setenv("SHMEM_FT_PERIOD", "1", 1);
+    setenv("SHMEM_FT_TIMEOUT", "2", 1);
+    setenv("SHMEM_SLEEP_NS", "4000000000", 1);
+    ft_program_choose(program, &c, &random);
+    return c;
+}
+
+static bool is_ft_right(const struct job_config *c, const struct job_result *r,
+                        const struct ft_program *p, char *why, size_t size)
+{
+    if (!p->wrong && r->end == JOB_DONE && p->end_ns < FT_LATE_NS)
+        return true;
+    snprintf(why, size, "%d nodes of %d PEs, %d shrinks: %s after %.3f ms, PE %d",
+             c->nodes, c->pes_per_node, p->rounds,
+             p->wrong              ? p->why
+             : r->end == JOB_STUCK ? "PEs wait"
+             : r->end == JOB_DONE  ? "the end is late,"
+                                   : "the job ended",
+             (double)r->ns / 1e6, r->pe);
+    return false;
+}
+
 static bool run_seed(const struct options *o, uint64_t seed)
 {
     struct program program = {.seed = seed, .calls = o->calls};
-    struct job_config c = choose_job(seed, &program);
+    static struct ft_program ft_program;
     char why[2 * PROGRAM_WHY];
 
+    ft_program = (struct ft_program){.seed = seed, .calls = o->calls};
+    struct job_config c =
+        o->ft ? choose_ft_job(seed, &ft_program) : choose_job(seed, &program);
     seed_now = seed;
     messages_clear();
     alarm(SEED_S);
     struct job_result r = job_run(&c);
-    bool right = is_right(&c, &r, &program, why, sizeof why);
+    if (getenv("SIM_TRACE") != NULL)
+        printf("%.3f ms end\n", (double)ft_program.end_ns / 1e6);
+    bool right = o->ft ? is_ft_right(&c, &r, &ft_program, why, sizeof why)
+                       : is_right(&c, &r, &program, why, sizeof why);
     if (o->verbose)
         printf("seed %llu: %d nodes of %d PEs, %.3f ms, digest %016llx\n%s",
                (unsigned long long)seed, c.nodes, c.pes_per_node, (double)r.ns / 1e6,
                (unsigned long long)r.digest, messages_text());
     if (!right)
-        report(seed, o->calls, why);
+        report(seed, why);
     return right;
 }
 
@@ -255,6 +324,7 @@ static const struct argp_option option_table[] = {
     {"seed", 's', "S", 0, "the first seed (1)", 0},
     {"count", 'n', "N", 0, "the number of seeds (1)", 0},
     {"calls", 'c', "N", 0, "calls of each program (6)", 0},
+    {"ft", 'f', NULL, 0, "PEs and nodes die, and the others go on", 0},
     {"verbose", 'v', NULL, 0, "print each job", 0},
     {0}};
 
@@ -272,6 +342,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case 'c':
         o->calls = atoi(arg);
         return 0;
+    case 'f':
+        o->ft = true;
+        return 0;
     case 'v':
         o->verbose = true;
         return 0;
@@ -284,10 +357,10 @@ int main(int argc, char **argv)
 {
     static const struct argp argp = {
         option_table, parse_option, NULL, "Runs simulated jobs.", NULL, NULL, NULL};
-    struct options o = {.seed = 1, .count = 1, .calls = CALLS};
 
     program_name = argv[0];
-    argp_parse(&argp, argc, argv, 0, NULL, &o);
+    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    const struct options o = options;
     messages_capture();
     catch_crashes();
     for (uint64_t at = 0; at < o.count; at += CHUNK)

@@ -79,24 +79,20 @@ int shrink_agree(struct shmem_team *team, uint64_t *flags, const char *fn)
 
 /* ---- slots ------------------------------------------------------------------------ */
 
-/* Replaces the proposals if one is below the highest ones.  The slots ascend from team to
- * team, and a PE releases all before it allocates: otherwise a PE's own proposal for one
- * team may stand in the way of the other, and the PEs raise each other's proposals until
- * no slot is left. */
+/* Replaces the proposals by the lowest free slots that are not below the highest ones, in
+ * ascending order.  The lowest slots that are free on all survivors are never exceeded.
+ */
 static void shrink_raise(struct shrink *s, const uint64_t *most)
 {
-    uint64_t from = SLOT_USER;
-    bool below = false;
+    uint32_t from = SLOT_USER;
 
     for (int k = 0; k < s->n; k++)
-        below = below || s->slot[k] != most[k];
-    for (int k = 0; below && k < s->n; k++)
         if (s->slot[k] != SLOT_NONE)
             slot_free(s->slot[k]);
-    for (int k = 0; below && k < s->n; k++) {
-        from = most[k] > from ? most[k] : from;
-        s->slot[k] = from >= SLOT_NONE ? SLOT_NONE : slot_alloc((uint32_t)from);
-        from = (uint64_t)s->slot[k] + 1;
+    for (int k = 0; k < s->n; k++) {
+        from = most[k] > from ? (uint32_t)most[k] : from;
+        s->slot[k] = from == SLOT_NONE ? SLOT_NONE : slot_alloc(from);
+        from = s->slot[k] == SLOT_NONE ? SLOT_NONE : s->slot[k] + 1;
     }
 }
 
@@ -115,7 +111,8 @@ static bool shrink_propose(struct shrink *s)
     ft_agree(s->team, &vote, s->fn);
     for (int k = 0; k < s->n; k++)
         equal = equal && vote.word[k] == ~vote.word[s->n + k];
-    shrink_raise(s, vote.word);
+    if (!equal)
+        shrink_raise(s, vote.word);
     if (s->team == team_world())
         symheap_catch_up(vote.word[2 * s->n]);
     return equal;
@@ -201,7 +198,7 @@ int shrink_team(struct shmem_team *team, shmem_team_t *survivors, const char *fn
         return split_team(team, &all, survivors, fn);
     }
     if (pgas_self.net != NULL)
-        net_quiet(net_ctx_default(), fn);
+        net_quiet_all(net_ctx_default(), fn);
     struct shrink s = {.team = team,
                        .n = team == team_world() ? TEAMS_MAX : 1,
                        .failed = shrink_new_set(fn),

@@ -249,6 +249,7 @@ static __attribute__((noinline, cold)) void net_op_refused(struct net_op *o)
     if (!net_await_verdict(o->symaddr.pe, o->fn, -o->rc))
         log_lost("%s: PE %d is unreachable: %s", o->fn, o->symaddr.pe, strerror(-o->rc));
     net_op_drop(o, o->rc);
+    ft_operations_completed();
 }
 
 static void net_op_check_accepted(struct net_op *o)
@@ -335,8 +336,10 @@ ALWAYS_INLINE void net_op_run(struct net_op *o, int (*post)(const struct net_op 
     if (when == NET_NOW)
         o->done = &done;
     net_op_post(o, post);
-    if (when == NET_NOW)
-        net_op_await_done(o); /* no operation refers to our stack afterwards */
+    if (when != NET_NOW)
+        return;
+    net_op_await_done(o); /* no operation refers to our stack afterwards */
+    ft_operations_completed();
 }
 
 void net_put(struct net_ctx *c, struct transport_symaddr to, const void *from, size_t len,
@@ -440,7 +443,7 @@ void net_notify(struct net_ctx *c, struct transport_symaddr to, const void *from
     if (data_only)
         o = (struct net_op){.c = c, .fn = fn, .symaddr = signal->at};
     s = *signal;
-    s.unacked = true;
+    s.unacked = pgas_self.ft == NULL; /* else net_quiet_all must be able to wait for it */
     s.after_puts |= data_only;
     o.signal = &s;
     net_op_post(&o, net_post_signal);
@@ -490,11 +493,18 @@ void net_fence(struct net_ctx *c, const char *fn)
 
 void net_quiet(struct net_ctx *c, const char *fn)
 {
+    if (c != NULL && load_acquire_u32(&c->open) != 0)
+        net_quiet_all(c, fn);
+}
+
+void net_quiet_all(struct net_ctx *c, const char *fn)
+{
     struct net_op o = {.c = c, .fn = fn, .symaddr.pe = NET_NO_PE, .tracking = NET_CLOSES};
 
-    if (c == NULL || load_acquire_u32(&c->open) == 0)
+    if (c == NULL)
         return;
     net_op_post(&o, net_post_quiet);
     if (unlikely(load_relaxed_u32(&pgas_self.net->suspects.n) != 0))
         net_await_verdicts(fn); /* it is not known that failed operations are dropped */
+    ft_operations_completed();
 }

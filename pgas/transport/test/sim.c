@@ -226,6 +226,9 @@ static void sim_event_handle(struct sim *sim)
         break;
     case EVENT_EXIT:
         sim_end(sim, event.pe, event.arg);
+        break;
+    case EVENT_CALL:
+        event.call(event.data);
     }
 }
 
@@ -425,6 +428,17 @@ void sim_exit_at(struct sim *sim, int pe, int status, uint64_t at)
 {
     sim_push_at(sim,
                 (struct event){.at = at, .kind = EVENT_EXIT, .pe = pe, .arg = status});
+}
+
+void sim_call_at(struct sim *sim, uint64_t at, void (*call)(void *data), void *data)
+{
+    sim_push_at(
+        sim, (struct event){.at = at, .kind = EVENT_CALL, .call = call, .data = data});
+}
+
+bool sim_is_dead(const struct sim *sim, int pe)
+{
+    return sim->fiber[pe].state == FIBER_DEAD;
 }
 
 /* -- set-up and teardown ---------------------------------------------------------- */

@@ -90,11 +90,17 @@ struct sim_traffic sim_traffic(const struct sim *sim, int pe);
 void sim_traffic_reset(struct sim *sim);
 
 /* Kill PE pe (does not return if it is the caller): operations to it fail with
- * -EHOSTDOWN, or never complete if `silent`. */
+ * -EHOSTDOWN, or never complete if `silent`.  In a job, its own operations that are in
+ * flight have no effect. */
 void sim_kill(struct sim *sim, int pe, bool silent);
 /* Kill PE pe at time `at`; end the job at time `at` as if by sim_exit. */
 void sim_kill_at(struct sim *sim, int pe, bool silent, uint64_t at);
 void sim_exit_at(struct sim *sim, int pe, int status, uint64_t at);
+
+/* Call call(data) at time `at`, outside of all PEs, if sim_run has not ended by then. */
+void sim_call_at(struct sim *sim, uint64_t at, void (*call)(void *data), void *data);
+/* True if the PE was killed. */
+bool sim_is_dead(const struct sim *sim, int pe);
 
 /* The transport table; open() finds the simulation of the running fiber. */
 extern const struct transport transport_sim;

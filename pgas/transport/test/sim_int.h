@@ -45,14 +45,16 @@ struct fiber {
 };
 
 /* ALARM: of sim_alarm_ns. TIMEOUT: of sim_futex_wait and sim_wait_ns. WAKE: the end of
- * sim_sleep_ns. KILL, EXIT: of sim_kill_at and sim_exit_at, `arg` is their last one. */
+ * sim_sleep_ns. KILL, EXIT: of sim_kill_at and sim_exit_at, `arg` is their last one. CALL:
+ * of sim_call_at. */
 enum sim_event_kind {
     EVENT_OP,
     EVENT_WAKE,
     EVENT_ALARM,
     EVENT_TIMEOUT,
     EVENT_KILL,
-    EVENT_EXIT
+    EVENT_EXIT,
+    EVENT_CALL
 };
 
 /* Time `at`: the next step of op, or fiber pe wakes. */
@@ -61,6 +63,8 @@ struct event {
     enum sim_event_kind kind;
     struct sim_op *op;
     int pe, arg;
+    void (*call)(void *data);
+    void *data;
 };
 
 struct sim {

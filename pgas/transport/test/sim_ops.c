@@ -247,7 +247,8 @@ static void sim_op_arrive(struct sim *sim, struct sim_op *op)
     struct fiber *target = &sim->fiber[op->at.pe];
     size_t bytes = 0;
 
-    if (target->state == FIBER_DEAD && target->silent) {
+    if ((target->state == FIBER_DEAD && target->silent) ||
+        (sim->config.job && sim->fiber[op->ctx->net->world->me].state == FIBER_DEAD)) {
         op->in_flight = false;
         op->silent = true;
         sim->operations--;

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ft_service.h - what the agent of a node does for the PEs of the node: it reports their
+ * failures to the protocol (ft_proto.h), combines their requests, and stores the outputs
+ * of the protocol in the alive map (ft_map.h).
+ *
+ * No sockets, no threads, no clock: the host calls the functions below under one lock,
+ * with the current time.  Hosts: the agent (ft_agent.h), simulated jobs (tests/sim).
+ *
+ * Generations.  Each shmem_init after a shmem_finalize starts the protocol anew, without
+ * the failures of the detector that has finished.  The nodes do so at different times;
+ * frames carry the generation: an older one is dropped, and a newer one starts the
+ * protocol here as well, since its sender has passed the fence of shmem_init.
+ * Uses: ft_proto, ft_ring_order, ft_map, core/boot/node.h.  Used by: ft_agent, tests/sim.
+ */
+#ifndef PGAS_FT_SERVICE_H
+#define PGAS_FT_SERVICE_H
+
+#include "pgas/core/boot/node.h"
+#include "pgas/ft/ft_map.h"
+#include "pgas/ft/ft_proto.h"
+
+/* Outputs, called during the functions below; they must not call these. */
+struct ft_service_calls {
+    /* Sends a frame of this generation to the agent of another node (ft_callbacks). */
+    void (*send)(void *host, uint32_t to, uint32_t generation, const void *frame,
+                 size_t len);
+    /* The node has failed: its connections can be closed. */
+    void (*give_up)(void *host, uint32_t node);
+};
+
+/* A contribution of this node that is not decided: at most one for each mailbox. */
+struct ft_open {
+    struct ft_open *next;
+    struct ft_key key;
+    bool decided;
+    uint64_t members[]; /* PEs */
+};
+
+struct ft_service {
+    struct node *node; /* the mapped node segment */
+    struct ft_map *map;
+    const struct ft_service_calls *calls;
+    void *host;
+    uint64_t delta_ns, eta_ns, grace_ns; /* of the ring (ft_config) */
+    uint32_t generation;                 /* of the protocol; 0: it has not been started */
+    struct ft_proto *proto;              /* NULL: not started */
+    uint32_t *order;                     /* of the ring */
+    struct ft_open *open;
+    bool recheck;     /* failures may complete agreements */
+    bool self_failed; /* the other nodes consider this one failed: its PEs must end */
+    uint32_t *list;   /* npes entries, scratch */
+    uint64_t *set;    /* nnodes bits, scratch */
+    uint64_t *pes;    /* npes bits, scratch */
+};
+
+/* False: no memory; ft_service_fini may follow. */
+bool ft_service_init(struct ft_service *s, struct node *node,
+                     const struct ft_service_calls *calls, void *host);
+void ft_service_fini(struct ft_service *s);
+
+/* Starts the protocol.  The map has the endpoints of all nodes (of which this uses the
+ * failure domain), the node of each PE and the PE of each local rank.  incarnation: see
+ * ft_config; a predecessor, or a former generation, has left failures in the map.  False:
+ * no memory. */
+bool ft_service_start(struct ft_service *s, uint64_t now, uint32_t generation,
+                      uint32_t incarnation);
+
+/* A frame of another agent; its connection was closed. */
+void ft_service_receive(struct ft_service *s, uint64_t now, uint32_t from,
+                        uint32_t generation, const void *frame, size_t len);
+void ft_service_closed(struct ft_service *s, uint64_t now, uint32_t node);
+
+/* Processes failures in the map and requests in the mailboxes.  The host calls it after
+ * each change of map->event, before ft_proto_tick. */
+void ft_service_serve(struct ft_service *s, uint64_t now);
+/* True if every PE of the node that has not failed has left shmem_finalize, and there is
+ * one. */
+bool ft_service_pes_left(const struct ft_service *s);
+/* True if the team is in the map as revoked. */
+bool ft_service_is_revoked(const struct ft_service *s, uint64_t team);
+bool ft_service_is_live(const struct ft_service *s, uint32_t local);
+
+/* ---- ft_service_pe.c ----------------------------------------------------------------
+ */
+
+/* Processes the requests in the mailboxes. */
+void ft_service_serve_mailboxes(struct ft_service *s, uint64_t now);
+/* Stores a decision and completes the mailboxes that wait for it. */
+void ft_service_decide(struct ft_service *s, const struct ft_decision *decision);
+/* Gives the protocol the decisions of the predecessor. */
+void ft_service_restore(struct ft_service *s);
+void ft_service_free_open(struct ft_service *s, bool all);
+
+enum ft_payload { FT_PAYLOAD_REVOKE = 1 }; /* with the unique ID of a team */
+
+#endif
