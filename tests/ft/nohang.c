@@ -146,7 +146,7 @@ void nohang_die_after(struct nohang_round *r, uint64_t ns)
 
 bool nohang_over(const struct nohang_round *r)
 {
-    return r->done || shmemx_pe_failed(r->victim);
+    return r->done || (!r->test->uniform && shmemx_pe_failed(r->victim));
 }
 
 /* The n-th live PE. */
@@ -244,6 +244,14 @@ static void nohang_be_survivor(struct nohang_round *r)
     nohang_check_result(r);
 }
 
+/* The victim may return from the barrier, and be killed, before other PEs return. */
+static void nohang_start(const struct nohang_round *r)
+{
+    int rc = shmem_team_sync(r->team);
+
+    CHECK_NAMED(rc == 0 || rc == SHMEMX_ERR_PE_FAILED, "shmem_team_sync returned %d", rc);
+}
+
 static shmem_team_t nohang_play(struct nohang_round *r)
 {
     const struct nohang_case *t = r->test;
@@ -254,7 +262,7 @@ static shmem_team_t nohang_play(struct nohang_round *r)
     board_says(nohang_me, "round %d: begin of %s", r->number, t->name);
     if (t->begin != NULL)
         t->begin(r);
-    CHECK_EQ(shmem_team_sync(r->team), 0);
+    nohang_start(r);
     board_says(nohang_me, "round %d: %s", r->number, t->name);
     if (me == r->victim && t->call != NULL)
         nohang_be_victim(r);
@@ -279,7 +287,7 @@ static void nohang_finalize(struct nohang_round *r, const struct options *o,
     r->victims = (uint64_t)1 << r->victim;
     snprintf(nohang_board->round[r->number].name, BOARD_TEXT, "finalize %s",
              nohang_modes[r->mode]);
-    CHECK_EQ(shmem_team_sync(team), 0);
+    nohang_start(r);
     board_says(nohang_me, "shmem_finalize");
     if (shmem_my_pe() == r->victim) {
         if (r->mode == BEFORE)

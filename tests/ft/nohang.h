@@ -55,7 +55,8 @@ struct nohang_case {
     enum nohang_result result;
     void (*begin)(struct nohang_round *r); /* no PE fails meanwhile; or NULL */
     void (*end)(struct nohang_round *r);   /* before the world is mended; or NULL */
-    bool victim_idle;                      /* the victim does not call the routine */
+    bool uniform;     /* all survivors call it equally often: until r->done */
+    bool victim_idle; /* the victim does not call the routine */
 };
 
 extern const struct nohang_case nohang_rma[], nohang_coll[], nohang_team[];

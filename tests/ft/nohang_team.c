@@ -9,14 +9,16 @@
 
 static int team_destroy(shmem_team_t team, int rc)
 {
-    if (rc == 0 && team != SHMEM_TEAM_INVALID)
+    CHECK(rc != 0 || team != SHMEM_TEAM_INVALID);
+    if (team != SHMEM_TEAM_INVALID)
         shmem_team_destroy(team);
     return rc;
 }
 
 static int team_split(struct nohang_round *r)
 {
-    shmem_team_t x = SHMEM_TEAM_INVALID, y = SHMEM_TEAM_INVALID;
+    static long undefined;
+    shmem_team_t x = (shmem_team_t)&undefined, y = x;
 
     if (nohang_draw(r, 11, 2) == 0) {
         int rc = shmem_team_split_strided(r->team, 0, 1, r->npes, NULL, 0, &x);
@@ -30,7 +32,8 @@ static int team_split(struct nohang_round *r)
 static int team_create(struct nohang_round *r)
 {
     int list[BOARD_PES];
-    shmem_team_t team = SHMEM_TEAM_INVALID;
+    static long undefined;
+    shmem_team_t team = (shmem_team_t)&undefined;
 
     for (int i = 0; i < r->npes; i++)
         list[i] = r->npes - 1 - i;
@@ -185,7 +188,7 @@ const struct nohang_case nohang_team[] = {
     {.name = "team_create", .call = team_create, .result = TEAM_RESULT},
     {.name = "team_destroy", .call = team_destroy_dup, .begin = team_dup},
     {.name = "malloc", .call = team_malloc, .result = WORLD_RESULT},
-    {.name = "agree", .call = team_agree, .result = TEAM_RESULT},
+    {.name = "agree", .call = team_agree, .result = TEAM_RESULT, .uniform = true},
     {.name = "shrink"},
     {.name = "revoke", .call = team_revoke, .begin = team_dup, .end = team_end_dup},
     {.name = "threads",

@@ -79,20 +79,25 @@ int shrink_agree(struct shmem_team *team, uint64_t *flags, const char *fn)
 
 /* ---- slots ------------------------------------------------------------------------ */
 
-/* Replaces the proposals that are below the highest ones.  It releases all of them first:
- * a slot that this PE proposes for one team may be the one to propose for the other. */
+/* Replaces the proposals if one is below the highest ones.  The slots ascend from team to
+ * team, and a PE releases all before it allocates: otherwise a PE's own proposal for one
+ * team may stand in the way of the other, and the PEs raise each other's proposals until
+ * no slot is left. */
 static void shrink_raise(struct shrink *s, const uint64_t *most)
 {
-    bool raised[TEAMS_MAX];
+    uint64_t from = SLOT_USER;
+    bool below = false;
 
-    for (int k = 0; k < s->n; k++) {
-        raised[k] = s->slot[k] != most[k];
-        if (raised[k] && s->slot[k] != SLOT_NONE)
-            slot_free(s->slot[k]);
-    }
     for (int k = 0; k < s->n; k++)
-        if (raised[k])
-            s->slot[k] = most[k] == SLOT_NONE ? SLOT_NONE : slot_alloc((uint32_t)most[k]);
+        below = below || s->slot[k] != most[k];
+    for (int k = 0; below && k < s->n; k++)
+        if (s->slot[k] != SLOT_NONE)
+            slot_free(s->slot[k]);
+    for (int k = 0; below && k < s->n; k++) {
+        from = most[k] > from ? most[k] : from;
+        s->slot[k] = from >= SLOT_NONE ? SLOT_NONE : slot_alloc((uint32_t)from);
+        from = (uint64_t)s->slot[k] + 1;
+    }
 }
 
 /* One round: words 0 .. n-1 are the maxima of the slots, n .. 2n-1 those of their
