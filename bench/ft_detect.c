@@ -41,7 +41,8 @@ static shmem_team_t team;
 static int me, npes;
 static int first_here, first_of[PES_MAX]; /* lowest PE of the node of each PE */
 static bool doomed[PES_MAX];              /* in this round; equal on all PEs */
-static uint64_t death, death_chosen;      /* time of this round */
+static uint64_t death, death_chosen;      /* when the victims of this round die */
+static uint64_t killed[PES_MAX];          /* when they did, on the lowest survivor */
 static uint64_t times[2], last[2];        /* known, returned */
 static _Atomic int known, expected;       /* PEs that have failed so far; by this round */
 static _Atomic uint64_t known_at;
@@ -121,12 +122,27 @@ static int choose(void)
     return 1;
 }
 
+/* The lowest survivor of this round. */
+static int recorder(void)
+{
+    int i = 0, pe;
+
+    do {
+        pe = shmem_team_translate_pe(team, i++, SHMEM_TEAM_WORLD);
+    } while (doomed[pe]);
+    return pe;
+}
+
 static void die(void)
 {
+    int survivor = recorder();
+
     while (now_ns() + SPIN_NS < death)
         usleep(100);
     while (now_ns() < death) {
     }
+    shmem_uint64_p(&killed[me], now_ns(), survivor);
+    shmem_quiet();
     if (option.nodes == 0)
         kill(getpid(), SIGKILL);
     if (first_of[me] == me)
@@ -138,6 +154,7 @@ static void die(void)
 
 /* ---- rounds ----------------------------------------------------------------------- */
 
+/* After the barrier all PEs know it. */
 static void agree_on_time(void)
 {
     death_chosen = now_ns() + DELAY_NS + random_below(SPIN_NS);
@@ -145,6 +162,21 @@ static void agree_on_time(void)
         shmem_global_exit(1);
     if (shmem_team_my_pe(team) == 0)
         death = death_chosen;
+    shmem_barrier_all();
+}
+
+static uint64_t last_killed(void)
+{
+    uint64_t t = 0;
+
+    for (int pe = 0; pe < npes; pe++)
+        t = doomed[pe] && killed[pe] > t ? killed[pe] : t;
+    return t;
+}
+
+static double us_after(uint64_t t, uint64_t start)
+{
+    return t > start ? (double)(t - start) / 1e3 : 0;
 }
 
 static void round_run(int victims)
@@ -164,9 +196,9 @@ static void round_run(int victims)
         shmem_max_reduce(team, last, times, 2) != 0)
         shmem_global_exit(1);
     if (shmem_team_my_pe(team) == 0) {
-        printf("kill %d %.1f %.1f\n", shmem_team_n_pes(team),
-               (double)(last[0] - death) / 1e3,
-               last[1] > death ? (double)(last[1] - death) / 1e3 : 0.0);
+        uint64_t start = last_killed();
+        printf("kill %d %.1f %.1f\n", shmem_team_n_pes(team), us_after(last[0], start),
+               us_after(last[1], start));
         fflush(stdout);
     }
 }

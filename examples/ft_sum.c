@@ -14,7 +14,7 @@
 
 #include "ft_kill.h"
 
-enum { CHUNKS = 1200, TASKS = 1000 }; /* tasks of a chunk */
+enum { CHUNKS = 1200, TASKS = 2000 }; /* tasks of a chunk */
 
 static uint64_t value[CHUNKS];    /* 0: this PE does not know it */
 static uint64_t combined[CHUNKS]; /* values that any PE knows */
@@ -36,18 +36,18 @@ static uint64_t compute(int chunk)
     return sum;
 }
 
-/* Takes work of PE pe: one chunk of this PE itself, the upper half of another one.  Makes
- * it this PE's range and returns false if there is none. */
+/* Takes work of PE pe into [*first, *end): one chunk of this PE itself, the upper half of
+ * another one, whose last chunk stays there.  False if there is none. */
 static bool take(int pe, uint32_t *first, uint32_t *end)
 {
     uint64_t old = shmem_uint64_atomic_fetch(&range, pe);
 
     for (;;) {
-        uint32_t a = (uint32_t)(old >> 32), b = (uint32_t)old;
-        if (a >= b || b > CHUNKS || shmemx_pe_failed(pe))
-            return false;
         bool own = pe == shmem_my_pe();
-        uint32_t cut = own ? a + 1 : a + (b - a) / 2;
+        uint32_t a = (uint32_t)(old >> 32), b = (uint32_t)old;
+        if (a >= b || b > CHUNKS || (!own && b - a == 1) || shmemx_pe_failed(pe))
+            return false;
+        uint32_t cut = own ? a + 1 : a + (b - a + 1) / 2;
         uint64_t rest = own ? (uint64_t)cut << 32 | b : (uint64_t)a << 32 | cut;
         uint64_t seen = shmem_uint64_atomic_compare_swap(&range, old, rest, pe);
         if (seen == old) {
@@ -145,6 +145,9 @@ int main(int argc, char **argv)
         printf("ft_sum: %d of %d PEs, %d rounds, sum %llu is %s\n",
                shmem_team_n_pes(team), shmem_n_pes(), rounds, (unsigned long long)sum,
                wrong ? "WRONG" : "exact");
+    if (shmem_team_my_pe(team) == 0 && !shmemx_pe_failed(0))
+        printf("ft_sum: PE %ld did most, %ld chunks\n", shmem_long_g(&most_pe, 0),
+               shmem_long_g(&most, 0));
     shmem_finalize();
     return wrong;
 }

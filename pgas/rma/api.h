@@ -70,7 +70,8 @@
 
 /* A routine that a failure ends returns no new team. */
 #define PAR_CLEAR(type, name, kind)                                                      \
-    (CHECK_##kind == CHECK_NEW_TEAM ? ft_clear_team(PAR_VALUE(type, name, kind)) : (void)0)
+    (CHECK_##kind == CHECK_NEW_TEAM ? ft_clear_team(PAR_VALUE(type, name, kind))         \
+                                    : (void)0)
 
 /* The two public names of a routine */
 #define API(ret, name, args)                                                             \

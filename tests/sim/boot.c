@@ -45,6 +45,8 @@ void ft_boot_arm(const struct boot *b)
     (void)b;
 }
 
+void ft_host_check(void) {}
+
 void ft_boot_leave(bool exiting)
 {
     (void)exiting;
@@ -102,9 +104,7 @@ void boot_events_open(void (*on_failure)(uint32_t pe))
     (void)on_failure;
 }
 
-void boot_events_close(void)
-{
-}
+void boot_events_close(void) {}
 
 void boot_abort(int status, const char *why)
 {
