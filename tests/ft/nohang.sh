@@ -139,7 +139,7 @@ else
     for n in 2 3 5 8 16; do
         job "$n" -F
     done
-    for n in 16 16 16 16; do
+    for n in 16 16 16 16 16 16 16 16; do
         job "$n" -t
     done
     all_algorithms 5
