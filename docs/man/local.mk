@@ -12,6 +12,7 @@ MAN3_A = \
 	docs/man/shmem_env.7.md \
 	docs/man/shmem_tuning.7.md \
 	docs/man/shmem_profile.7.md \
+	docs/man/shmemx_ft.7.md \
 	docs/man/shmem_init.3.md \
 	docs/man/shmem_my_pe.3.md \
 	docs/man/shmem_n_pes.3.md \
@@ -53,6 +54,8 @@ MAN3_A = \
 	docs/man/pshmem.3.md \
 	docs/man/shmemx_team_create.3.md \
 	docs/man/shmemx_shared_create.3.md \
+	docs/man/shmemx_pe_failed.3.md \
+	docs/man/shmemx_team_shrink.3.md \
 	docs/man/shmem_deprecated.3.md \
 	docs/man/shmem_cache.3.md
 

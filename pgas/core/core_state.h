@@ -35,8 +35,8 @@ struct log_state {
 struct boot_state {
     pmix_proc_t myself;
     bool connected;
-    pmix_status_t failure;       /* reason of the last call that returned -1 */
-    bool events;                 /* the handler of boot_events.c is registered */
+    pmix_status_t failure; /* reason of the last call that returned -1 */
+    bool events;           /* the handler of boot_events.c is registered */
     size_t events_id;
     void (*on_failure)(uint32_t pe);
     uint32_t only_pe, only_node; /* PE list and node map of a singleton job */

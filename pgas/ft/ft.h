@@ -107,6 +107,8 @@ int ft_guard_open_team(struct ft_guard *g, struct shmem_team *team);
 /* For the team of a handle, a parameter of that kind (enum check_kind). */
 int ft_guard_open_handle(struct ft_guard *g, shmem_team_t handle, int kind,
                          const char *fn);
+/* Stores SHMEM_TEAM_INVALID at the address of a new team's handle; NULL: nothing. */
+void ft_clear_team(uint64_t address);
 /* The cleanup of a guard, at every return. */
 void ft_guard_close(struct ft_guard *g);
 

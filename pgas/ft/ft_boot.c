@@ -64,7 +64,7 @@ void ft_boot_check_settings(void)
         log_die("shmem_init: SHMEM_FT_TIMEOUT is %llu; set it to at least twice "
                 "SHMEM_FT_PERIOD, %llu, and at most %u milliseconds",
                 (unsigned long long)env->ft_timeout,
-                (unsigned long long)(2 * env->ft_period), 2 * PERIOD_MAX);
+                2 * (unsigned long long)env->ft_period, 2 * PERIOD_MAX);
     if (env->ft_watchdog > PERIOD_MAX / MS_PER_S)
         log_die("shmem_init: SHMEM_FT_WATCHDOG is %llu; set it to at most %u seconds",
                 (unsigned long long)env->ft_watchdog, PERIOD_MAX / MS_PER_S);

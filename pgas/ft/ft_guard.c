@@ -77,9 +77,20 @@ int ft_guard_open_handle(struct ft_guard *g, shmem_team_t handle, int kind,
     return ft_guard_open_team(g, team);
 }
 
+void ft_clear_team(uint64_t address)
+{
+    shmem_team_t *team = (shmem_team_t *)(uintptr_t)address;
+
+    if (team != NULL)
+        *team = SHMEM_TEAM_INVALID;
+}
+
 /* An active set is guarded as the world. */
 int ft_guard_open(struct ft_guard *g, const struct check_call *call)
 {
+    for (int i = 0; i < call->n; i++)
+        if (call->kind[i] == CHECK_NEW_TEAM)
+            ft_clear_team(call->value[i]);
     if (call->scope == CHECK_BY_TEAM)
         return ft_guard_open_handle(g, (shmem_team_t)(uintptr_t)call->value[0],
                                     call->kind[0], call->fn);

@@ -68,6 +68,11 @@
 #define PAR_VALUE(type, name, kind)                                                      \
     (uint64_t)__builtin_choose_expr(CHECK_##kind == CHECK_ANY, 0, name)
 
+/* A routine that a failure ends returns no new team. */
+#define PAR_CLEAR(type, name, kind)                                                      \
+    (CHECK_##kind == CHECK_NEW_TEAM ? ft_clear_team(PAR_VALUE(type, name, kind))         \
+                                    : (void)0)
+
 /* The two public names of a routine */
 #define API(ret, name, args)                                                             \
     extern __attribute__((weak, alias("p" #name), visibility("default"))) ret name args; \
@@ -117,8 +122,9 @@
 #define API_GUARDED_BY_TEAM(ret, name, ...)                                              \
     API_GUARDED(ret, name, (EACH(PAR_DECLARE, __VA_ARGS__)),                             \
                 (#name, EACH(PAR_PASS, __VA_ARGS__)),                                    \
-                ft_guard_open_handle(&guard, PAR_PASS API_FIRST(__VA_ARGS__, 0),         \
-                                     PAR_KIND API_FIRST(__VA_ARGS__, 0), #name))
+                (EACH(PAR_CLEAR, __VA_ARGS__),                                           \
+                 ft_guard_open_handle(&guard, PAR_PASS API_FIRST(__VA_ARGS__, 0),        \
+                                      PAR_KIND API_FIRST(__VA_ARGS__, 0), #name)))
 #define API_GUARDED_BY_WORLD(ret, name, ...)                                             \
     API_GUARDED(ret, name, (EACH(PAR_DECLARE, __VA_ARGS__)),                             \
                 (#name, EACH(PAR_PASS, __VA_ARGS__)),                                    \

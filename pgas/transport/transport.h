@@ -120,6 +120,7 @@ struct transport_world {
     const char *avoid;   /* disabled capabilities, separated by commas (avoid.h) */
     const char *faults;  /* hook: the faults to inject (hook.h) */
     uint64_t timeout_ns; /* of operations without progress; 0 = they never fail */
+    bool survives;       /* the job goes on when PEs die (SHMEM_FT=continue) */
 };
 
 struct transport_net;

@@ -20,6 +20,7 @@ left shmem_init'
 down='entered shmem_finalize
 operations completed
 teams freed
+left the watch of failures
 network closed
 symmetric heap released
 left shmem_finalize'

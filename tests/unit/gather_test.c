@@ -393,6 +393,72 @@ Test(gather, a_single_node_completes_at_once)
     free_world(&w);
 }
 
+/* ---- absent nodes ----------------------------------------------------------------- */
+
+static bool is_absent(void *absent, const void *key, size_t len, uint32_t node)
+{
+    (void)key, (void)len;
+    return node == *(uint32_t *)absent;
+}
+
+static void join_round(struct world *w, uint32_t node, uint32_t round)
+{
+    static unsigned char piece[PIECE_MAX];
+    struct set *set = &w->set[0];
+    struct mine *m = malloc(sizeof *m);
+    *m = (struct mine){w, set, node, round};
+    size_t len = make_piece(set, node, round, piece);
+    gather_join(w->g[node], set->key, set->key_len, set->node, set->n, piece, len, m);
+}
+
+static void deliver_all(struct world *w)
+{
+    for (int i = 0; i < 100; i++)
+        deliver_one(w);
+}
+
+/* Rounds complete without a node that becomes absent while others wait, and without what
+ * it contributes late; nothing is sent to it. */
+Test(gather, an_absent_node_is_waived)
+{
+    static struct world w;
+    uint32_t absent = WIRE_NONE;
+    seed = 5;
+    make_world(&w, 3, 3);
+    struct set *set = &w.set[0];
+    set->n = 3;
+    for (uint32_t i = 0; i < 3; i++)
+        set->node[i] = i;
+    gather_set_absent(w.g[NODES_MAX], is_absent, &absent);
+    for (uint32_t i = 0; i < 3; i++)
+        join_round(&w, i, 0);
+    deliver_all(&w);
+    cr_assert_eq(set->done[2], 1);
+    join_round(&w, 0, 1);
+    join_round(&w, 1, 1);
+    deliver_all(&w);
+    cr_assert_eq(set->done[0], 1, "round 1 waits for node 2");
+    absent = 2;
+    set->n = 2; /* what make_all expects */
+    gather_update(w.g[NODES_MAX]);
+    set->n = 3;
+    join_round(&w, 2, 1); /* too late */
+    set->n = 2;
+    deliver_all(&w);
+    cr_assert_eq(set->done[0], 2);
+    cr_assert_eq(set->done[1], 2);
+    cr_assert_eq(set->done[2], 1, "node 2 gets nothing");
+    set->n = 3;
+    join_round(&w, 1, 2);
+    join_round(&w, 0, 2);
+    set->n = 2;
+    deliver_all(&w);
+    cr_assert_eq(set->done[0], 3, "its late piece is in no round");
+    w.lost = 2;
+    gather_lost(w.g[2], 2); /* what waits at the node itself */
+    free_world(&w);
+}
+
 /* ---- invalid frames ---------------------------------------------------------------- */
 
 /* Delivers a frame to node `to`: the group, then the payload. */

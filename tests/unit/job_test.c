@@ -113,6 +113,11 @@ static struct job *make_job(enum kind kind, size_t argc, size_t envc)
     job->virtual_nodes = next_random() % 2;
     job->stdin_pe = next_random() % 2 ? JOB_NO_PE : next_random() % job->npes;
     job->gdb_pe = next_random() % 2 ? JOB_NO_PE : next_random() % job->npes;
+    job->ft = (struct job_ft){.on = next_random() % 2,
+                              .period_ms = next_random(),
+                              .timeout_ms = next_random(),
+                              .domains = next_random() % 2 ? random_text() : NULL,
+                              .interfaces = next_random() % 2 ? random_text() : NULL};
     return job;
 }
 
@@ -133,6 +138,8 @@ static void free_made(struct job *job)
     }
     free(job->app);
     free_list(job->env);
+    free((char *)(uintptr_t)job->ft.domains);
+    free((char *)(uintptr_t)job->ft.interfaces);
     free(job);
 }
 
@@ -194,6 +201,11 @@ static void expect_same(const struct job *a, const struct job *b)
     cr_assert_eq(a->virtual_nodes, b->virtual_nodes);
     cr_assert_eq(a->stdin_pe, b->stdin_pe);
     cr_assert_eq(a->gdb_pe, b->gdb_pe);
+    cr_assert_eq(a->ft.on, b->ft.on);
+    cr_assert_eq(a->ft.period_ms, b->ft.period_ms);
+    cr_assert_eq(a->ft.timeout_ms, b->ft.timeout_ms);
+    expect_text(a->ft.domains, b->ft.domains);
+    expect_text(a->ft.interfaces, b->ft.interfaces);
 }
 
 /* Unpack from a buffer of exactly that size, which is returned in *copy. */
@@ -342,6 +354,11 @@ static void pack_row(struct pack *p, const struct row *r, uint32_t napps,
         pack_u8(p, 0);
     pack_u32(p, JOB_NO_PE);
     pack_u32(p, JOB_NO_PE);
+    pack_u8(p, 0); /* struct job_ft */
+    pack_u32(p, 0);
+    pack_u32(p, 0);
+    pack_string(p, NULL);
+    pack_string(p, NULL);
 }
 
 static void expect_row(const struct row *r, const char *what, uint32_t napps,

@@ -118,7 +118,8 @@ static void setup(void)
                                .node = nodes,
                                .napps = 1,
                                .app = &app};
-        hosts[i] = (struct pmix_host){.job = &jobs[i], .nspace = "job"};
+        hosts[i] = (struct pmix_host){
+            .job = &jobs[i], .nspace = "job", .registration = {.complete = true}};
         nets[i] = pmix_net_new(&hosts[i], &jobs[i], &tree, &out, &loop);
         cr_assert(nets[i] != NULL);
     }
@@ -288,6 +289,20 @@ Test(pmix_net, data_of_unknown_pes)
     cr_assert(other.count == 1 && other.status != PMIX_SUCCESS);
 }
 
+/* libpmix is not asked before the registration of the job is complete. */
+Test(pmix_net, data_before_the_registration)
+{
+    struct answer a = {0};
+    hosts[1].registration.complete = false;
+    modex(0, 1, 0, &a);
+    cr_assert_eq(deliver(), 0);
+    cr_assert_eq(a.count, 0);
+    hosts[1].registration.complete = true;
+    pmix_modex_registered(nets[1]);
+    cr_assert_eq(deliver(), 0);
+    cr_assert_eq(a.count, 1);
+}
+
 Test(pmix_net, query_of_the_table)
 {
     struct answer a = {0};
@@ -351,4 +366,32 @@ Test(pmix_net, survives_corrupted_frames)
     }
     for (unsigned i = 0; i < n; i++)
         cr_assert_leq(a[i].count, 1);
+}
+
+/* ---- failed PEs ------------------------------------------------------------------- */
+
+static bool absent_from(uint32_t node, const uint32_t *member, uint32_t count,
+                        const bool *failed)
+{
+    struct pack key = {0};
+    pack_u8(&key, 'f');
+    pack_string(&key, count % 2 == 0 ? NULL : "group");
+    for (uint32_t i = 0; i < count; i++)
+        pack_u32(&key, member[i]);
+    const struct job_node n = {.npes = PES / NODES, .rank = ranks[node]};
+    bool absent = pmix_net_is_absent(key.data, key.len, &n, failed);
+    pack_free(&key);
+    return absent;
+}
+
+Test(pmix_net, a_node_is_absent_if_its_members_have_failed)
+{
+    const bool failed[PES] = {[1] = true, [2] = true, [5] = true};
+    const uint32_t some[] = {0, 1, 3}, others[] = {3, 4};
+    cr_assert(!absent_from(0, NULL, 0, failed));
+    cr_assert(!absent_from(1, NULL, 0, failed), "PE 4 lives");
+    cr_assert(absent_from(2, NULL, 0, failed));
+    cr_assert(!absent_from(0, some, 3, failed));
+    cr_assert(absent_from(1, some, 3, failed), "PE 4 is no member");
+    cr_assert(!absent_from(1, others, 2, failed));
 }

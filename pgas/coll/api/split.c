@@ -181,9 +181,10 @@ static int split_create(struct split *s, int num_contexts, shmem_team_t *out)
         team->num_contexts = num_contexts;
         team_set_uid(team, s->parent, s->parent->coll->split.offers);
         team_coll_begin(team, slot);
-        *out = team;
     }
     barrier_sync(s->parent, s->fn); /* all sync areas are cleared */
+    if (team != NULL && good)
+        *out = team; /* a failure before here leaves SHMEM_TEAM_INVALID */
     if (team != NULL && !good)
         team_coll_free(team);
     if (s->me >= 0 && !good && slot < SLOT_RESTART)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * verify.c - see verify.h.  Uses: active, barrier, core/check, core/team, core/peer,
- * core/log, rma.
+ * core/log, ft, rma.
  *
  * Each PE records its call in the team's synchronisation area (for an active set: in the
  * second half of pSync).  After a barrier it compares the record with that of team PE 0;
@@ -20,6 +20,7 @@
 #include "pgas/core/check/check.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/memory/peer.h"
+#include "pgas/ft/ft.h"
 #include "pgas/rma/rma.h"
 
 /* Index of the call record in pSync, after the words that the collectives use. */
@@ -59,7 +60,7 @@ static struct shmem_team *verify_team_of_call(const struct check_call *c,
     if (c->scope == CHECK_BY_SET)
         return verify_set_of_call(c, set);
     if (c->scope == CHECK_BY_WORLD)
-        return team_of(SHMEM_TEAM_WORLD, c->fn);
+        return team_live();
     return team != 0 ? team_of((shmem_team_t)(uintptr_t)team, c->fn) : NULL;
 }
 
@@ -130,11 +131,18 @@ static void verify_compare(const struct check_call *c, const struct verify_call 
             verify_differ(c, i, value, first->value[i], pe);
 }
 
+/* shmem_team_destroy of a team that has failed waits for no PE.  Any other call must not
+ * skip the barriers below: its own ones could match them on other PEs. */
+static bool verify_is_release(const struct check_call *c, struct shmem_team *team)
+{
+    return check_value(c, CHECK_TEAM_DOOMED, 0) != 0 && ft_team_status(team) != 0;
+}
+
 static void verify_arguments(const struct check_call *c)
 {
     struct shmem_team set, *team = verify_team_of_call(c, &set);
 
-    if (team == NULL || team->npes == 1)
+    if (team == NULL || team->npes == 1 || verify_is_release(c, team))
         return;
     barrier_enter(team, c->fn);
     struct verify_call *mine = verify_call_here(team), first;

@@ -268,7 +268,10 @@ struct boot_fence *boot_fence_begin(const uint32_t *rank, size_t n)
         rc = PMIx_Fence_nb(proc, n, &collect, 1, boot_fence_callback, f);
     free(proc);
     if (rc != PMIX_SUCCESS) /* completed at once, or an error: no callback follows */
-        boot_fence_callback(rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc, f);
+        *f = (struct boot_fence){.references = 1,
+                                 .done = 1,
+                                 .status =
+                                     rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc};
     return f;
 }
 

@@ -47,9 +47,8 @@ void boot_events_open(void (*on_failure)(uint32_t pe))
     if (!STATE.connected)
         return;
     STATE.on_failure = on_failure;
-    pmix_status_t rc =
-        PMIx_Register_event_handler(codes, sizeof codes / sizeof codes[0], NULL, 0,
-                                    boot_events_handle, NULL, NULL);
+    pmix_status_t rc = PMIx_Register_event_handler(
+        codes, sizeof codes / sizeof codes[0], NULL, 0, boot_events_handle, NULL, NULL);
     STATE.events = rc >= 0;
     STATE.events_id = rc >= 0 ? (size_t)rc : 0;
     if (rc < 0)

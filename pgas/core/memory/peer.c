@@ -64,10 +64,22 @@ static char *peer_map_sink(int pe, size_t len, size_t align)
     return dead ? segment_map_sink(len, align) : NULL;
 }
 
-/* Maps one segment of a peer and publishes the address.  NULL with errno. */
+/* A collective must not take the zeros of a sink for data of the PE, which has died. */
+static void peer_end_collective(int pe)
+{
+    uint32_t dead = (uint32_t)pe;
+
+    ft_map_fail(pgas_self.node, &dead, 1);
+    if (ft_wait_state(true, false) == FT_WAIT_UNWIND)
+        ft_unwind();
+}
+
+/* Maps one segment of a peer and publishes the address.  NULL with errno.  May end a
+ * collective (ft_unwind). */
 static char *peer_map_segment(char **slot, int pe, int fd, size_t len, size_t align)
 {
     struct pgas *g = &pgas_self;
+    bool sink = false;
 
     pthread_mutex_lock(&g->peer_lock);
     char *p = *slot;
@@ -75,13 +87,17 @@ static char *peer_map_segment(char **slot, int pe, int fd, size_t len, size_t al
         PGAS_ASSERT(pe != g->me && g->peer[pe].node != NULL);
         if (!ft_pe_failed(pe)) /* the kernel may have reused its process ID */
             p = segment_map_peer(g->peer[pe].node->pid, fd, len, align);
-        if (p == NULL)
+        if (p == NULL) {
             p = peer_map_sink(pe, len, align);
+            sink = p != NULL;
+        }
         if (p != NULL)
             coredump_exclude(p, len); /* it belongs in the peer's core file */
         __atomic_store_n(slot, p, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&g->peer_lock);
+    if (unlikely(sink))
+        peer_end_collective(pe);
     return p;
 }
 

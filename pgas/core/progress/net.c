@@ -182,7 +182,9 @@ static void net_set_world(struct net *n)
                                         .domain = e->ofi_domain,
                                         .order = e->ofi_order,
                                         .avoid = e->net_disable,
-                                        .timeout_ns = net_timeout_ns()};
+                                        .timeout_ns = net_timeout_ns(),
+                                        .survives = e->ft != NULL &&
+                                                    strcmp(e->ft, "continue") == 0};
     n->world.segment[SEGMENT_HEAP].base = (void *)g->heap_base;
     n->world.segment[SEGMENT_HEAP].len = g->heap_len;
     n->world.segment[SEGMENT_HEAP].fd = g->heap_fd;

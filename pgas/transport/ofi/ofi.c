@@ -126,6 +126,7 @@ static int ofi_net_open(const struct transport_world *world, struct transport_ne
     n->next_key = 1;
     pthread_mutex_init(&n->lock, NULL);
     (void)capability_read(world->avoid, n->avoid, &len);
+    n->records_all = world->survives;
     n->chunks = calloc(nchunks, sizeof n->chunks[0]);
     int rc = -ENOMEM;
     if (n->chunks != NULL) {

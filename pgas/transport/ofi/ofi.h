@@ -304,6 +304,10 @@ struct transport_net {
     size_t address_len;
     unsigned char address[TRANSPORT_ADDRESS_MAX];
     bool avoid[CAPABILITIES];
+    /* No operations without a record: if the connection ends, the tcp provider of
+     * libfabric 1.17 completes an injected one with a NULL context, which ofi_rxm
+     * dereferences.  A job that survives dead PEs must survive that. */
+    bool records_all;
     char text[TRANSPORT_TEXT_MAX];
 };
 

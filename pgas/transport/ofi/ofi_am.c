@@ -43,7 +43,8 @@ static size_t ofi_message_header_len(const struct ofi_message *message)
 
 static bool ofi_am_may_inject(const struct transport_net *net, size_t len)
 {
-    return len <= net->info->tx_attr->inject_size && !net->avoid[CAPABILITY_INJECT];
+    return len <= net->info->tx_attr->inject_size && !net->avoid[CAPABILITY_INJECT] &&
+           !net->records_all;
 }
 
 /* ---- receives -------------------------------------------------------------------- */

@@ -225,7 +225,7 @@ static int ofi_ep_open(struct transport_ctx *ctx, char *why)
 static size_t ofi_ctx_inject_max(const struct transport_net *net)
 {
     /* Ordered mode only: a later get implies that an unsignaled put was delivered. */
-    return net->ordered && !net->avoid[CAPABILITY_INJECT]
+    return net->ordered && !net->avoid[CAPABILITY_INJECT] && !net->records_all
                ? net->info->tx_attr->inject_size
                : 0;
 }

@@ -18,13 +18,14 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "pgas/core/base/clock.h"
+#include "pgas/core/base/number.h"
 #include "pgas/core/base/timing.h"
 #include "pgas/transport/ofi/ofi.h"
 
@@ -99,12 +100,13 @@ static void ofi_connections_cut(const struct cut *cut)
 {
     DIR *dir = opendir("/proc/self/fd");
     const struct dirent *entry;
+    uint32_t fd;
 
     if (dir == NULL)
         return;
     while ((entry = readdir(dir)) != NULL)
-        if (entry->d_name[0] != '.')
-            ofi_socket_cut(atoi(entry->d_name), cut);
+        if (number_parse_u32(entry->d_name, 0, INT_MAX, &fd))
+            ofi_socket_cut((int)fd, cut);
     closedir(dir);
 }
 

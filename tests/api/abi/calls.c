@@ -172,6 +172,27 @@ static void call_shared(void)
     CALL(shmemx_shared_destroy, shmemx_shared_destroy(&shared))
 }
 
+/* Failures, in a job with SHMEM_FT=abort. */
+#define FAILURE(name, value, ...)                                                        \
+    EXPECT(shmemx_##name, value, shmemx_##name(__VA_ARGS__))                             \
+    EXPECT(pshmemx_##name, value, pshmemx_##name(__VA_ARGS__))
+
+static void call_failures(void)
+{
+    uint64_t flags = 3;
+
+    FAILURE(pe_failed, 0, 0)
+    FAILURE(team_failed, 0, SHMEM_TEAM_WORLD, NULL, 0)
+    FAILURE(team_status, 0, SHMEM_TEAM_WORLD)
+    FAILURE(failure_handler, 0, NULL, NULL)
+    FAILURE(team_revoke, -1, SHMEM_TEAM_WORLD)
+    FAILURE(team_agree, 0, SHMEM_TEAM_WORLD, &flags)
+    EXPECT(shmemx_team_shrink, 0, shmemx_team_shrink(SHMEM_TEAM_WORLD, &team))
+    shmem_team_destroy(team);
+    EXPECT(pshmemx_team_shrink, 0, pshmemx_team_shrink(SHMEM_TEAM_WORLD, &team))
+    shmem_team_destroy(team);
+}
+
 static void call_extensions(void)
 {
     int *list = malloc((size_t)world * sizeof(int));
@@ -186,6 +207,7 @@ static void call_extensions(void)
     shmem_team_destroy(team);
     free(list);
     call_shared();
+    call_failures();
     CALL(shmem_clear_cache_inv, shmem_clear_cache_inv())
     CALL(shmem_clear_cache_line_inv, shmem_clear_cache_line_inv(dest_bytes))
     CALL(shmem_set_cache_inv, shmem_set_cache_inv())

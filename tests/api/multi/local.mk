@@ -45,6 +45,7 @@ pes_scripts = \
 	tests/api/multi/boot_vnodes.sh \
 	tests/api/multi/cxx.sh \
 	tests/api/multi/examples.sh \
+	tests/api/multi/examples_ft.sh \
 	tests/api/multi/exits.sh \
 	tests/api/multi/foreign.sh \
 	tests/api/multi/links.sh \

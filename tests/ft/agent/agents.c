@@ -61,8 +61,8 @@ static void await_node(uint32_t node, uint64_t since_ns, const char *how)
     double ms = (double)(first - since_ns) / NS_PER_MS;
     printf("%s: detected after %.1f ms, known everywhere %.0f us later\n", how, ms,
            (double)(job_now_ns() - first) / NS_PER_US);
-    if (ms < PERIOD_MS - 5 || ms > TIMEOUT_MS + SLACK_MS)
-        job_die("the detection took %.1f ms, not %d to %d", ms, PERIOD_MS, TIMEOUT_MS);
+    if (ms < period_ms - 5 || ms > timeout_ms + SLACK_MS)
+        job_die("the detection took %.1f ms, not %u to %u", ms, period_ms, timeout_ms);
 }
 
 /* All PEs that live, except `silent`, agree; checks the decision. */
@@ -119,7 +119,7 @@ static void agree(uint64_t team, uint32_t seq, const char *what)
 static void test_kill(void)
 {
     job_start(&job, NODES);
-    job_sleep_ms(4 * TIMEOUT_MS);
+    job_sleep_ms(4 * timeout_ms);
     job_check_no_other_failure(&job, 0);
     uint64_t now = job_now_ns();
     kill_node(3);
@@ -137,7 +137,7 @@ static void test_stop(void)
     int status;
 
     job_start(&job, NODES);
-    job_sleep_ms(11 * TIMEOUT_MS); /* silence in the grace period is no failure */
+    job_sleep_ms(11 * timeout_ms); /* silence in the grace period is no failure */
     uint64_t now = job_now_ns();
     kill(job.agent[2], SIGSTOP);
     dead |= UINT64_C(3) << 2 * LOCAL;
@@ -234,7 +234,7 @@ static void test_takeover(void)
         job_post(&job, 9, 5, seq, ~(UINT64_C(1) << 9), 109);
         check_decision(all_pes(), "agreement during a take-over");
         agree(5, seq + 1, "agreement after a take-over");
-        job_sleep_ms(3 * TIMEOUT_MS);
+        job_sleep_ms(3 * timeout_ms);
         job_check_no_other_failure(&job, 0);
     }
     uint64_t now = job_now_ns();
@@ -271,7 +271,7 @@ static void test_generations(void)
     leave_all(3);
     job_kill_agent(&job, 4);
     job_kill_agent(&job, 2);
-    job_sleep_ms(3 * TIMEOUT_MS);
+    job_sleep_ms(3 * timeout_ms);
     job_check_no_other_failure(&job, dead);
 }
 
@@ -401,6 +401,7 @@ int main(int argc, char **argv)
 {
     bool found = false;
 
+    job_choose_times();
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         if (argc > 1 && strcmp(argv[1], cases[i].name) != 0)

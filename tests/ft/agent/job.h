@@ -17,11 +17,13 @@
 
 enum {
     NODES_MAX = 8,
-    LOCAL = 2, /* PEs of a node; PE = LOCAL * node + local rank */
-    PERIOD_MS = 100,
-    TIMEOUT_MS = 200,
+    LOCAL = 2,          /* PEs of a node; PE = LOCAL * node + local rank */
     PATIENT_MS = 20000, /* upper limit of waits that load may prolong */
 };
+
+/* Of the heartbeat ring: longer if the agents get no real-time priority. */
+extern unsigned period_ms, timeout_ms;
+void job_choose_times(void);
 
 struct job {
     uint32_t nnodes;

@@ -12,6 +12,7 @@
 #include "config.h"
 
 #include "tools/oshrun/daemon/daemon_int.h"
+#include "tools/oshrun/util/string_list.h"
 
 #include "pgas/ft/ft_map.h"
 
@@ -493,7 +494,7 @@ static int daemon_start_pe(struct daemon *d, struct pe *pe)
     pid_t pid = env != NULL ? child_start(&spec, &step) : -1;
     int err = errno;
     free(env);
-    pmix_host_env_free(pmix);
+    string_list_free(pmix);
     pe_io_started(pe, spec.fd);
     errno = err;
     if (pid < 0)

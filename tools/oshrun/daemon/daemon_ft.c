@@ -16,6 +16,7 @@
 
 #include "tools/oshrun/daemon/daemon_int.h"
 #include "tools/oshrun/daemon/stand_in.h"
+#include "tools/oshrun/util/string_list.h"
 
 #include "pgas/ft/ft_agent.h"
 #include "pgas/ft/ft_map.h"
@@ -94,7 +95,7 @@ static void daemon_ft_stand_in(struct daemon *d, struct pe *pe)
     char **pmix = pmix_host_env(d->pmix, pe->rank);
     const struct launch *l = &d->launch[job_app_of(d->job, pe->rank)];
     pe->stand_in = pmix != NULL ? stand_in_start(l, pmix, d->reaper->fd, d->files) : -1;
-    pmix_host_env_free(pmix);
+    string_list_free(pmix);
 }
 
 void daemon_ft_connected(struct daemon *d)

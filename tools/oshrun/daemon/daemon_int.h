@@ -63,10 +63,10 @@ struct daemon_ft {
     bool runs;        /* the thread */
     _Atomic bool stop;
     _Atomic bool self_failed; /* the agent says so */
-    struct loop_watch watch; /* its eventfd */
-    uint64_t *seen;          /* failed PEs that were announced to PMIx */
-    uint64_t *told;          /* failed PEs that the front end knows */
-    bool ending;             /* the whole job ends: what ends now is no failure */
+    struct loop_watch watch;  /* its eventfd */
+    uint64_t *seen;           /* failed PEs that were announced to PMIx */
+    uint64_t *told;           /* failed PEs that the front end knows */
+    bool ending;              /* the whole job ends: what ends now is no failure */
 };
 
 struct daemon {

@@ -264,8 +264,7 @@ static int daemon_main_watch_closely(struct serve *s)
     ms = ms > FT_STOPPED_MS ? ms : FT_STOPPED_MS;
     if (!s->job->ft.on || ms >= s->bootstrap.timeout_ms)
         return 0;
-    watchdog_stop(&s->watchdog);
-    return watchdog_start(&s->watchdog, &s->loop, s->reaper.fd, ms);
+    return watchdog_set_timeout(&s->watchdog, ms);
 }
 
 static int daemon_main_recv_job(struct serve *s, const struct frame *f)

@@ -32,23 +32,34 @@ static void watchdog_on_beat(void *arg)
         reaper_send(w->reaper_fd, REAPER_TICK, 0);
 }
 
+static int watchdog_arm(struct watchdog *w, uint32_t timeout_ms)
+{
+    w->heartbeat =
+        (struct heartbeat){.period_ns = (uint64_t)timeout_ms * NS_PER_MS / BEATS,
+                           .beat = watchdog_on_beat,
+                           .arg = w};
+    if (heartbeat_add(&w->heartbeat) != 0) {
+        error_report("cannot create the heartbeat thread: %s", strerror(errno));
+        return -1;
+    }
+    reaper_watch(w->reaper_fd, timeout_ms + EXTRA_MS);
+    return 0;
+}
+
 int watchdog_start(struct watchdog *w, struct loop *loop, int reaper_fd,
                    uint32_t timeout_ms)
 {
     w->loop = loop;
     w->reaper_fd = reaper_fd;
     w->tick = (struct loop_timer){.fn = watchdog_on_tick, .arg = w};
-    w->heartbeat =
-        (struct heartbeat){.period_ns = (uint64_t)timeout_ms * NS_PER_MS / BEATS,
-                           .beat = watchdog_on_beat,
-                           .arg = w};
     watchdog_on_tick(w);
-    if (heartbeat_add(&w->heartbeat) != 0) {
-        error_report("cannot create the heartbeat thread: %s", strerror(errno));
-        return -1;
-    }
-    reaper_watch(reaper_fd, timeout_ms + EXTRA_MS);
-    return 0;
+    return watchdog_arm(w, timeout_ms);
+}
+
+int watchdog_set_timeout(struct watchdog *w, uint32_t timeout_ms)
+{
+    heartbeat_remove(&w->heartbeat);
+    return watchdog_arm(w, timeout_ms);
 }
 
 void watchdog_stop(struct watchdog *w)

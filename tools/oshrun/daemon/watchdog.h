@@ -25,6 +25,8 @@ struct watchdog {
  * loop hangs for much longer.  0, or -1 after an error message. */
 int watchdog_start(struct watchdog *w, struct loop *loop, int reaper_fd,
                    uint32_t timeout_ms);
+/* Changes the time.  0, or -1 after an error message. */
+int watchdog_set_timeout(struct watchdog *w, uint32_t timeout_ms);
 /* Before reaper_fd is closed. */
 void watchdog_stop(struct watchdog *w);
 

@@ -216,6 +216,13 @@ static int front_clean_up(struct front *f)
     return status;
 }
 
+/* True if the job ended normally: processes that left the PEs' process groups may
+ * continue. */
+static bool front_is_good(const struct front *f)
+{
+    return !f->ending && f->ft.failed == 0;
+}
+
 static int front_run_job(struct front *f, const struct reaper *reaper,
                          struct rlimit files)
 {
@@ -226,7 +233,7 @@ static int front_run_job(struct front *f, const struct reaper *reaper,
     error_redirect(front_send_error);
     loop_run(&f->loop);
     front_ft_finish(f);
-    if (!f->ending && f->ft.failed == 0) /* processes that left the PEs' process groups may continue */
+    if (front_is_good(f))
         reaper_send(reaper->fd, REAPER_SPARE, 0);
     return 0;
 }
@@ -254,7 +261,7 @@ int front_run(const struct options *o, const struct reaper *reaper, struct rlimi
         rc = front_run_job(f, reaper, files);
     if (rc != 0)
         front_set_status(f, rc);
-    daemons_stop(f->daemons, !f->ending && f->ft.failed == 0);
+    daemons_stop(f->daemons, front_is_good(f));
     f->daemons = NULL;
     error_redirect(NULL);
     front_recover_terminal(f);

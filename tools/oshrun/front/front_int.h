@@ -3,8 +3,9 @@
  * front_int.h - internals of the front end.
  *
  * Used by front.c (start and end), front_events.c (events of the daemons, end of the
- * job), front_ft.c (failures that the job survives), front_io.c (input and output), front_merge.c and front_sites.c (messages of the
- * library), front_report.c, front_signals.c, and by daemons*.c, which call front_on_*.
+ * job), front_ft.c (failures that the job survives), front_io.c (input and output),
+ * front_merge.c and front_sites.c (messages of the library), front_report.c,
+ * front_signals.c, and by daemons*.c, which call front_on_*.
  */
 #ifndef OSHRUN_FRONT_FRONT_INT_H
 #define OSHRUN_FRONT_FRONT_INT_H

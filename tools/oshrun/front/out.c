@@ -41,7 +41,8 @@ static int out_reopen_nonblocking(int fd)
     return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-bool out_empty(const struct out *o)
+/* True if nothing is pending, or a write has failed. */
+static bool out_empty(const struct out *o)
 {
     return o->closed || evbuffer_get_length(o->pending) == 0;
 }

@@ -31,9 +31,6 @@ struct out {
 void out_open(struct out *o, struct loop *loop, int fd);
 void out_put(struct out *o, const char *text, size_t len);
 
-/* True if nothing is pending, or a write has failed. */
-bool out_empty(const struct out *o);
-
 /* Writes pending data for at most ms milliseconds, discards the rest and frees the
  * queue. */
 void out_finish(struct out *o, int ms);

@@ -71,11 +71,10 @@ int hosts_from_slurm(struct hosts *h, const char *nodelist, const char *tasks,
                      const char *cpus, char why[HOSTS_WHY])
 {
     *h = (struct hosts){0};
+    const char *slots = tasks != NULL ? tasks : cpus;
     int rc = hosts_slurm_read_names(h, nodelist, why);
-    if (rc == 0 && tasks != NULL)
-        rc = hosts_slurm_read_slots(h, tasks, why);
-    else if (rc == 0 && cpus != NULL)
-        rc = hosts_slurm_read_slots(h, cpus, why);
+    if (rc == 0 && slots != NULL)
+        rc = hosts_slurm_read_slots(h, slots, why);
     if (rc != 0)
         hosts_free(h);
     return rc;

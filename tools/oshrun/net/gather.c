@@ -205,12 +205,18 @@ static struct round *gather_make_round(const struct gather *g, const struct grou
     return r;
 }
 
-static void gather_free_round(struct round *r)
+static void gather_drop_blocks(struct round *r)
 {
-    for (struct block *b = r->blocks, *next; b != NULL; b = next) {
-        next = b->next;
+    while (r->blocks != NULL) {
+        struct block *b = r->blocks;
+        r->blocks = b->next;
         free(b);
     }
+}
+
+static void gather_free_round(struct round *r)
+{
+    gather_drop_blocks(r);
     free(r);
 }
 
@@ -252,15 +258,6 @@ static void *gather_keep(struct round *r, const void *data, size_t len)
     b->next = r->blocks;
     r->blocks = b;
     return b->data;
-}
-
-static void gather_drop_blocks(struct round *r)
-{
-    while (r->blocks != NULL) {
-        struct block *b = r->blocks;
-        r->blocks = b->next;
-        free(b);
-    }
 }
 
 /* ---- messages --------------------------------------------------------------------- */

@@ -169,12 +169,7 @@ char **pmix_host_env(struct pmix_host *h, uint32_t rank)
         rc = PMIX_ERR_NOMEM;
     if (rc == PMIX_SUCCESS)
         return env;
-    pmix_host_env_free(env);
+    string_list_free(env);
     pmix_host_failed("the environment of a PE", rc);
     return NULL;
-}
-
-void pmix_host_env_free(char **env)
-{
-    string_list_free(env);
 }

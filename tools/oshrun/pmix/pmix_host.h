@@ -36,9 +36,8 @@ struct pmix_host;
 /* Starts the server with its files in dir.  NULL after an error message. */
 struct pmix_host *pmix_host_start(const struct job *job, const char *dir);
 
-/* The PMIx variables of PE `rank`, NULL-terminated; free with pmix_host_env_free. */
+/* The PMIx variables of PE `rank`, NULL-terminated; free with string_list_free. */
 char **pmix_host_env(struct pmix_host *h, uint32_t rank);
-void pmix_host_env_free(char **env);
 
 /* Readable when there are posts. */
 int pmix_host_fd(const struct pmix_host *h);

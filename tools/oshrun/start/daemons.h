@@ -45,8 +45,8 @@ void daemons_report(struct daemons *ds, bool verbose);
 
 /* With SHMEM_FT=continue: */
 
-/* Tells all daemons that these PEs have failed; lost: the node that was lost with them, or
- * WIRE_NONE.  Pending collectives of PMIx complete without them. */
+/* Tells all daemons that these PEs have failed; lost: the node that was lost with them,
+ * or WIRE_NONE.  Pending collectives of PMIx complete without them. */
 void daemons_tell_failed(struct daemons *ds, uint32_t lost, const uint32_t *rank,
                          uint32_t count);
 /* Kills these PEs. */

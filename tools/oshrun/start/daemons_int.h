@@ -68,7 +68,7 @@ struct daemons {
     struct pack job_bytes;
     struct daemon_conn *conn; /* one per node */
     struct conn_pe *pe;
-    bool *pe_failed; /* per PE: it has failed, with SHMEM_FT=continue */
+    bool *pe_failed;            /* per PE: it has failed, with SHMEM_FT=continue */
     struct link **unidentified; /* authenticated, without HELLO so far */
     uint32_t nunidentified;
 

@@ -94,6 +94,8 @@ void daemons_report(struct daemons *ds, bool verbose)
         ds->reports += ds->conn[i].reports;
         if (ds->conn[i].state < CONN_READY)
             daemons_report_remark(ds, i, "its daemon has not been started yet");
+        if (ds->conn[i].state == CONN_LOST)
+            daemons_report_remark(ds, i, "it is lost");
     }
     loop_after(ds->loop, &ds->report_limit, ds->reports == 0 ? 0 : REPORT_MS);
     for (uint32_t i = 0; i < ds->job->nnodes; i++) {

@@ -102,11 +102,6 @@ char **srun_argv(const struct starter_config *c)
     return NULL;
 }
 
-void srun_free_argv(char **argv)
-{
-    string_list_free(argv);
-}
-
 bool srun_is_noise(const char *line)
 {
     return srun_begins(line, "srun: cluster configuration lacks support for cpu binding");

@@ -14,6 +14,7 @@
 #include "tools/oshrun/daemon/reaper.h"
 #include "tools/oshrun/daemon/bootstrap.h"
 #include "tools/oshrun/start/starter_int.h"
+#include "tools/oshrun/util/string_list.h"
 
 #include <errno.h>
 #include <event2/buffer.h>
@@ -259,7 +260,7 @@ static void starter_release(struct starter *s)
         free(s->agent[i].host);
     free(s->agent);
     command_free(&s->command);
-    srun_free_argv(s->srun_argv);
+    string_list_free(s->srun_argv);
     free(s->srun_env);
     free(s->daemon_path);
     free(s->line);
@@ -351,45 +352,35 @@ void starter_arrived(struct starter *s, uint32_t node)
     starter_clear_waited(&s->agent[i]);
 }
 
-static void starter_send(const struct agent *a, int sig)
+/* To the groups of all agents, which also have what ended agents left in them. */
+static void starter_send_all(struct starter *s, int sig)
 {
-    if (a->pid > 0)
-        kill(-a->pid, sig);
+    for (uint32_t i = 0; i < s->count; i++)
+        if (s->agent[i].pid > 0)
+            kill(-s->agent[i].pid, sig);
 }
 
-static void starter_wait_all(struct starter *s, uint32_t ms)
+static void starter_wait_all(struct starter *s, bool arrived_only, uint32_t ms)
 {
     uint64_t until = loop_now_ns() + (uint64_t)ms * NS_PER_MS;
     for (uint32_t i = 0; i < s->count; i++)
-        agent_wait(&s->agent[i], until);
+        if (!arrived_only || s->agent[i].arrived)
+            agent_wait(&s->agent[i], until);
 }
 
 /* Lets agents whose daemons had connected, and were told to stop, exit by themselves: an
  * srun that is terminated kills the daemons while they clean up. */
-static void starter_wait_arrived(struct starter *s)
-{
-    uint64_t until = loop_now_ns() + (uint64_t)LEAVE_MS * NS_PER_MS;
-    for (uint32_t i = 0; i < s->count; i++)
-        if (s->agent[i].arrived)
-            agent_wait(&s->agent[i], until);
-}
-
 static void starter_end_all(struct starter *s)
 {
     for (uint32_t i = 0; i < s->count; i++)
-        if (!s->agent[i].arrived)
-            starter_send(&s->agent[i], SIGTERM);
-    starter_wait_arrived(s);
-    for (uint32_t i = 0; i < s->count; i++) {
-        starter_send(&s->agent[i], SIGTERM);
-        starter_send(&s->agent[i],
-                     SIGCONT); /* a stopped process handles SIGTERM only now */
-    }
-    starter_wait_all(s, STOP_MS);
-    for (uint32_t i = 0; i < s->count; i++)
-        starter_send(&s->agent[i],
-                     SIGKILL); /* also what ended agents left in their groups */
-    starter_wait_all(s, REAP_MS);
+        if (!s->agent[i].arrived && s->agent[i].pid > 0)
+            kill(-s->agent[i].pid, SIGTERM);
+    starter_wait_all(s, true, LEAVE_MS);
+    starter_send_all(s, SIGTERM);
+    starter_send_all(s, SIGCONT); /* a stopped process handles SIGTERM only now */
+    starter_wait_all(s, false, STOP_MS);
+    starter_send_all(s, SIGKILL);
+    starter_wait_all(s, false, REAP_MS);
 }
 
 void starter_stop(struct starter *s)

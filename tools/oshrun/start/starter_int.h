@@ -77,9 +77,8 @@ char *command_quote(const char *word);
 /* The name of the host for the agent: IPv6 addresses without brackets. */
 char *command_host(const char *host);
 
-/* NULL: no memory.  Free with srun_free_argv; env is only a list. */
+/* NULL: no memory.  Free with string_list_free; env is only a list. */
 char **srun_argv(const struct starter_config *config);
-void srun_free_argv(char **argv);
 char **srun_env(void);
 
 /* Whether a line of srun is irrelevant; reports the end of a task; reports that the
