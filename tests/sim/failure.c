@@ -44,6 +44,7 @@ struct failure_frame {
     int from, to;
     uint32_t generation;
     size_t len;
+    bool lost;   /* the sender has died before the kernel had it */
     bool held;   /* counted in `held` of the sender */
     bool closed; /* no frame: tells `to` that its connection to `from` is closed */
     unsigned char bytes[];
@@ -232,7 +233,7 @@ static void failure_arrive(void *data)
         return;
     }
     *held -= frame->held;
-    if (f->agent[frame->to].runs)
+    if (f->agent[frame->to].runs && !frame->lost)
         failure_deliver(f, frame);
     failure_unlink(frame);
     free(frame);
@@ -242,13 +243,24 @@ static void failure_arrive(void *data)
 
 static void failure_kill_pe(struct job *job, int pe, bool silent);
 
+/* The process of the agent ends: to some nodes it has not sent its last frames. */
+static void failure_end_agent(struct failure_agent *a)
+{
+    uint64_t lost = random_next(&a->f->random);
+
+    a->runs = false;
+    for (struct failure_frame *frame = a->f->frames; frame != NULL; frame = frame->next)
+        if (frame->from == a->node && !frame->closed && (lost >> frame->to % 64 & 1) != 0)
+            frame->lost = true;
+}
+
 /* The other nodes consider this one failed. */
 static void failure_kill_node(struct failure *f, int node)
 {
     const struct job_config *c = &f->job->config;
 
     f->job->node_dead[node] = true;
-    f->agent[node].runs = false;
+    failure_end_agent(&f->agent[node]);
     for (int k = 0; k < c->pes_per_node; k++)
         failure_kill_pe(f->job, job_pe_of_node(c, node, k), true);
 }
@@ -402,11 +414,9 @@ static void failure_kill_pe(struct job *job, int pe, bool silent)
     if (sim_is_dead(job->sim, pe) || failure_has_left(job, pe))
         return;
     job->dead[pe] = true;
-    if (getenv("SIM_TRACE"))
-        fprintf(stderr, "%.3f ms: PE %d dies\n", (double)sim_time_ns(job->sim) / 1e6, pe);
     f->watching[pe] = false;
-    if (f->agent[node].host == pe)
-        f->agent[node].runs = false;
+    if (f->agent[node].host == pe && f->agent[node].runs)
+        failure_end_agent(&f->agent[node]);
     sim_call_at(job->sim, failure_within(f, DETECT_NS), failure_detect,
                 failure_new_death(job, pe));
     sim_kill(job->sim, pe, silent);
@@ -448,9 +458,6 @@ static void failure_notice(void *data)
 
     f->told[d->pe] = false;
     if (f->watching[d->pe]) {
-        if (getenv("SIM_TRACE"))
-            fprintf(stderr, "%.3f ms: PE %d is told\n",
-                    (double)sim_time_ns(d->job->sim) / 1e6, d->pe);
         struct pgas *before = failure_enter(d->job, d->pe);
         ft_process();
         ft_call_handler();

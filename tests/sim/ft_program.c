@@ -4,7 +4,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "include/shmem.h"
@@ -554,6 +553,11 @@ static int ft_continue(struct pe *pe)
 
     memset(pe->block, 0, sizeof pe->block); /* may be in use elsewhere */
     *in = pe->step;
+    if (pe->round % 2 != 0) {
+        shmem_barrier_all();
+        if (ft_status() != 0)
+            return ft_status();
+    }
     int rc = shmem_long_max_reduce(pe->team[0], out, in, 1);
     if (rc != 0)
         return rc;
@@ -628,12 +632,7 @@ static int ft_run_call(struct pe *pe, const struct call *c, const struct trial *
     }
     if (rc == 0)
         rc = trial->run(c);
-    if (rc == 0 && trial->follows)
-        rc = shmem_team_sync(c->team);
-    if (getenv("SIM_TRACE"))
-        fprintf(stderr, "%.3f ms: PE %d: call %ld (trial %d) on team of %d, root %d, n %zu, ended with %d\n", (double)sim_now_ns() / 1e6,
-                shmem_my_pe(), c->number, (int)(trial - trials), c->npes, c->root, c->n, rc);
-    return rc;
+    return rc == 0 && trial->follows ? shmem_team_sync(c->team) : rc;
 }
 
 static void ft_run_calls(struct pe *pe)

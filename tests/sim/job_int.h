@@ -27,7 +27,7 @@ struct job {
     uint64_t random;                  /* of the faults */
     struct failure *failure;          /* with SHMEM_FT=continue (failure.c) */
     bool *dead, *node_dead;           /* by PE; by node: its kernel, too */
-    struct boot_fence *fences;         /* boot.c */
+    struct boot_fence *fences;        /* boot.c */
 };
 
 /* Streams of the seed; 0 is the sim transport's. */

@@ -30,10 +30,10 @@ enum {
     NODES_MOST = 5,
     PES_MOST = 3, /* of a node */
     CALLS = 6,
-    FORCED_IN = 3,    /* one algorithm in so many is set */
-    REPORT = 1 << 18, /* bytes of messages shown */
-    CHUNK = 1000,     /* seeds of a process */
-    SEED_S = 10,      /* the most that a job may take, in real time */
+    FORCED_IN = 3, /* one algorithm in so many is set */
+    REPORT = 2048, /* bytes of messages shown */
+    CHUNK = 1000,  /* seeds of a process */
+    SEED_S = 10,   /* the most that a job may take, in real time */
 };
 
 enum { STREAM_JOB = 100, STREAM_FT_JOB = 101 }; /* of the seed */
@@ -274,8 +274,6 @@ static bool run_seed(const struct options *o, uint64_t seed)
     messages_clear();
     alarm(SEED_S);
     struct job_result r = job_run(&c);
-    if (getenv("SIM_TRACE") != NULL)
-        printf("%.3f ms end\n", (double)ft_program.end_ns / 1e6);
     bool right = o->ft ? is_ft_right(&c, &r, &ft_program, why, sizeof why)
                        : is_right(&c, &r, &program, why, sizeof why);
     if (o->verbose)
