@@ -28,7 +28,7 @@ for name in one-failure contiguous coordinator; do
 done
 
 # ---- random failures
-each=$((seeds / processors))
+each=$(((seeds + processors - 1) / processors))
 for i in $(seq "$processors"); do
     tests/ft/protocol/random --seed=$(((i - 1) * each + 1)) --count="$each" >"$work/run.$i" 2>&1 &
 done
