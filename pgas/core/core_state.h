@@ -9,6 +9,7 @@
 #ifndef PGAS_CORE_CORE_STATE_H
 #define PGAS_CORE_CORE_STATE_H
 
+#include <linux/futex.h>
 #include <pmix.h>
 #include <pthread.h>
 #include <signal.h>
@@ -162,11 +163,16 @@ struct ft_state {
     uint64_t *handled;    /* those for which the handler was called; watch thread only */
     uint64_t *acknowledged;
     bool slot_used[FT_SLOTS]; /* mailboxes in use */
+    uint32_t processed;       /* failures when ft_process ended last */
     void (*handler)(const int *pes, int n, void *arg);
     void *handler_arg;
     pthread_t watch; /* ft_watch.c */
     bool watching;
-    uint32_t stop; /* 1: the watch thread ends; relaxed */
+    uint32_t stop; /* 1: the watch thread ends; release, acquire */
+    struct ft_robust {
+        struct robust_list_head head;
+        struct robust_list entry;
+    } robust; /* of the watch thread; the kernel reads it when the thread has ended */
 };
 
 struct check_state {

@@ -48,17 +48,21 @@ void ft_start(void)
     boot_events_open(ft_on_launcher_event);
 }
 
-void ft_stop(void)
+void ft_stop(bool exiting)
 {
     if (pgas_self.ft == NULL)
         return;
     boot_events_close();
     ft_watch_stop();
+    if (exiting)
+        return; /* other threads may still use the rest */
     free(STATE.told);
     free(STATE.handled);
     free(STATE.acknowledged);
     STATE.told = STATE.handled = STATE.acknowledged = NULL;
     STATE.handler = NULL;
+    STATE.processed = 0;
+    pgas_self.ft_acknowledged = 0;
     pgas_self.ft = NULL;
 }
 
@@ -90,6 +94,11 @@ static int *ft_list(void)
 
 void ft_process(void)
 {
+    uint32_t failures =
+        atomic_load_explicit(&pgas_self.ft->failures, memory_order_acquire);
+
+    if (failures == load_acquire_u32(&STATE.processed))
+        return;
     int *pes = ft_list();
 
     pthread_mutex_lock(&STATE.lock);
@@ -98,6 +107,7 @@ void ft_process(void)
     for (int i = 0; i < n && pgas_self.net != NULL; i++)
         net_pe_failed(pes[i]);
     free(pes);
+    store_release_u32(&STATE.processed, failures);
 }
 
 void ft_set_handler(void (*fn)(const int *pes, int n, void *arg), void *arg)
@@ -136,24 +146,18 @@ static bool ft_is_revoked(const struct shmem_team *team)
     return false;
 }
 
-static bool ft_counts(const struct shmem_team *team, int world_pe)
-{
-    return ft_map_has_failed(pgas_self.ft, (uint32_t)world_pe) &&
-           (team != team_world() || !ft_set_has(STATE.acknowledged, (uint32_t)world_pe));
-}
-
 static int ft_compute_status(const struct shmem_team *team)
 {
     if (ft_is_revoked(team))
         return SHMEMX_ERR_REVOKED;
     for (int i = 0; i < team->npes; i++)
-        if (ft_counts(team, team_world_pe(team, i)))
+        if (ft_pe_failed(team_world_pe(team, i)))
             return SHMEMX_ERR_PE_FAILED;
     return 0;
 }
 
 /* The result is cached for the epoch that was loaded before it was computed.  A status
- * other than 0 is final, except that shrink resets the world's. */
+ * other than 0 is final. */
 int ft_team_status(struct shmem_team *team)
 {
     if (likely(pgas_self.ft == NULL))
@@ -201,13 +205,6 @@ void ft_acknowledge(const uint64_t *set)
     }
     store_relaxed_u32(&pgas_self.ft_acknowledged, n);
     pthread_mutex_unlock(&STATE.lock);
-    store_release_u64(&team_world()->ft_cache, UINT64_MAX);
-}
-
-bool ft_is_acknowledged(int pe)
-{
-    return load_relaxed_u32(&pgas_self.ft_acknowledged) > 0 &&
-           ft_set_has(STATE.acknowledged, (uint32_t)pe);
 }
 
 /* ---- requests to the agent -------------------------------------------------------- */

@@ -53,7 +53,7 @@ ALWAYS_INLINE bool ft_unacknowledged(void)
 
 /* Opens this PE's view at the end of shmem_init, and closes it in shmem_finalize. */
 void ft_start(void);
-void ft_stop(void);
+void ft_stop(bool exiting);
 
 /* Tells the network about newly failed PEs.  Any thread. */
 void ft_process(void);
@@ -62,15 +62,13 @@ void ft_set_handler(void (*fn)(const int *pes, int n, void *arg), void *arg);
 /* Calls it for failures that it has not been called for; called by the watch thread. */
 void ft_call_handler(void);
 
-/* 0, SHMEMX_ERR_PE_FAILED or SHMEMX_ERR_REVOKED.  Acknowledged failures count for every
- * team but the world. */
+/* 0, SHMEMX_ERR_PE_FAILED or SHMEMX_ERR_REVOKED. */
 int ft_team_status(struct shmem_team *team);
 /* The number of failed PEs of the team; stores the first max of them, as PE numbers of
  * the team. */
 int ft_team_failed(const struct shmem_team *team, int *pes, int max);
 /* Acknowledges the failures of a set of PEs (ft_map_agreed). */
 void ft_acknowledge(const uint64_t *set);
-bool ft_is_acknowledged(int pe);
 
 /* ---- requests to the agent -------------------------------------------------------- */
 
@@ -94,6 +92,7 @@ struct ft_guard {
     void *env[5];
     struct ft_guard *outer; /* that of an enclosing collective, or NULL */
     struct shmem_team *team;
+    int start, log_stride, size; /* of an active set; size 0: the team counts */
     bool open;
     int status; /* the error that the routine returns */
     int waits, locks;

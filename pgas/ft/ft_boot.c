@@ -319,7 +319,5 @@ void ft_host_check(void)
         !atomic_compare_exchange_strong(&map->agent_pid, &host, getpid()))
         return;
     if (!ft_boot_host("", why, sizeof why))
-        log_warn("the failure agent of this node cannot start again, so the other nodes "
-                 "will consider the node failed: %s",
-                 why);
+        log_die("the failure agent of this node cannot start again in this PE: %s", why);
 }

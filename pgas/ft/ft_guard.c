@@ -23,18 +23,20 @@ static void ft_no_return(void) {}
 #endif
 
 /* True if a PE of the active set has failed. */
-static bool ft_guard_set_failed(const struct check_call *call)
+static bool ft_guard_set_failed(const struct ft_guard *g)
 {
-    int start = (int)check_value(call, CHECK_SET_START, 0);
-    int log_stride = (int)check_value(call, CHECK_SET_STRIDE, 0);
-    int size = (int)check_value(call, CHECK_SET_SIZE, 0);
-
-    for (int i = 0; i < size; i++) {
-        int64_t pe = start + ((int64_t)i << log_stride);
-        if (pe >= 0 && pe < pgas_self.npes && ft_pe_failed((int)pe))
+    for (int i = 0; i < g->size; i++)
+        if (ft_pe_failed(g->start + (i << g->log_stride)))
             return true;
-    }
     return false;
+}
+
+/* Why the collective cannot complete; 0: no reason is known. */
+static int ft_guard_status(const struct ft_guard *g)
+{
+    if (unlikely(g->size > 0))
+        return ft_guard_set_failed(g) ? SHMEMX_ERR_PE_FAILED : 0;
+    return ft_team_status(g->team);
 }
 
 static int ft_guard_refuse(struct ft_guard *g, int status)
@@ -44,14 +46,14 @@ static int ft_guard_refuse(struct ft_guard *g, int status)
     return status;
 }
 
-int ft_guard_open_team(struct ft_guard *g, struct shmem_team *team)
+/* Opens the guard for g->team or the active set. */
+static int ft_guard_enter(struct ft_guard *g)
 {
     struct pgas_thread *t = &pgas_thread;
-    int status = ft_team_status(team);
+    int status = ft_guard_status(g);
 
     if (unlikely(status != 0))
         return ft_guard_refuse(g, status);
-    g->team = team;
     g->outer = t->guard;
     g->waits = t->waits;
     g->locks = t->locks;
@@ -61,16 +63,40 @@ int ft_guard_open_team(struct ft_guard *g, struct shmem_team *team)
     return 0;
 }
 
-/* Only the world's own routines run over the survivors once its failures are
- * acknowledged. shmem_team_destroy releases the local part of a team that has failed:
- * g->open stays false. */
+int ft_guard_open_team(struct ft_guard *g, struct shmem_team *team)
+{
+    g->team = team;
+    g->size = 0;
+    return ft_guard_enter(g);
+}
+
+/* An invalid set is reported by the routine. */
+static int ft_guard_open_set(struct ft_guard *g, const struct check_call *call)
+{
+    int64_t start = (int)check_value(call, CHECK_SET_START, 0);
+    int log_stride = (int)check_value(call, CHECK_SET_STRIDE, 0);
+    int64_t size = (int)check_value(call, CHECK_SET_SIZE, 0);
+
+    if (start < 0 || log_stride < 0 || log_stride > 30 || size <= 0 ||
+        start + ((size - 1) << log_stride) >= pgas_self.npes)
+        return 0;
+    g->team = team_world();
+    g->start = (int)start;
+    g->log_stride = log_stride;
+    g->size = (int)size;
+    return ft_guard_enter(g);
+}
+
+/* Once the world has been reduced, only its own routines run over the survivors, not
+ * other collectives with its handle. shmem_team_destroy releases the local part of a team
+ * that has failed: g->open stays false. */
 int ft_guard_open_handle(struct ft_guard *g, shmem_team_t handle, int kind,
                          const char *fn)
 {
     if (handle == SHMEM_TEAM_INVALID)
         return 0; /* an error of the routine */
     struct shmem_team *team = team_of(handle, fn);
-    if (team == team_world() && load_relaxed_u32(&pgas_self.ft_acknowledged) > 0)
+    if (team == team_world() && team_live() != team)
         return ft_guard_refuse(g, SHMEMX_ERR_PE_FAILED);
     if (kind == CHECK_TEAM_DOOMED && ft_team_status(team) != 0)
         return 0;
@@ -85,7 +111,6 @@ void ft_clear_team(uint64_t address)
         *team = SHMEM_TEAM_INVALID;
 }
 
-/* An active set is guarded as the world. */
 int ft_guard_open(struct ft_guard *g, const struct check_call *call)
 {
     for (int i = 0; i < call->n; i++)
@@ -94,9 +119,9 @@ int ft_guard_open(struct ft_guard *g, const struct check_call *call)
     if (call->scope == CHECK_BY_TEAM)
         return ft_guard_open_handle(g, (shmem_team_t)(uintptr_t)call->value[0],
                                     call->kind[0], call->fn);
-    if (call->scope == CHECK_BY_SET && ft_guard_set_failed(call))
-        return ft_guard_refuse(g, SHMEMX_ERR_PE_FAILED);
-    return ft_guard_open_team(g, team_world());
+    if (call->scope == CHECK_BY_SET)
+        return ft_guard_open_set(g, call);
+    return ft_guard_open_team(g, team_live());
 }
 
 void ft_guard_close(struct ft_guard *g)
@@ -112,7 +137,7 @@ enum ft_wait ft_wait_state(bool collective, bool alone)
 {
     struct ft_guard *g = pgas_thread.guard;
 
-    if (collective && g != NULL && ft_team_status(g->team) != 0)
+    if (collective && g != NULL && ft_guard_status(g) != 0)
         return FT_WAIT_UNWIND;
     return alone && ft_unacknowledged() ? FT_WAIT_END : FT_WAIT_ON;
 }
@@ -124,7 +149,7 @@ void ft_unwind(void)
     struct ft_guard *g = pgas_thread.guard;
 
     PGAS_ASSERT(g != NULL && g->open);
-    g->status = ft_team_status(g->team);
+    g->status = ft_guard_status(g);
     ft_process();
     pgas_thread.guard = NULL; /* against recursion */
     if (pgas_self.net != NULL)
@@ -144,6 +169,6 @@ void ft_check_guard(void)
     const struct ft_guard *g = pgas_thread.guard;
 
     if (pgas_thread.waits == g->waits && pgas_thread.locks == g->locks &&
-        ft_team_status(g->team) != 0)
+        ft_guard_status(g) != 0)
         ft_unwind();
 }

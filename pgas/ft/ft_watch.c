@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "pgas/core/base/clock.h"
+#include "pgas/core/base/os.h"
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/core/base/timing.h"
 #include "pgas/core/core_state.h"
@@ -19,13 +20,6 @@
 #include "pgas/ft/ft_watch.h"
 
 #define STATE core_self.ft
-
-/* The robust list of the thread with its only entry.  The kernel finds the futex of an
- * entry at a fixed distance from it. */
-struct ft_robust {
-    struct robust_list_head head;
-    struct robust_list entry;
-};
 
 /* The words that a thread watches; index 0 is the epoch. */
 struct ft_watch {
@@ -47,8 +41,11 @@ static void ft_watch_store(uint32_t value)
     syscall(SYS_futex, &word->futex, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-static bool ft_watch_own(struct ft_robust *r)
+/* The robust list of the thread has one entry.  The kernel finds the futex of an entry at
+ * a fixed distance from it. */
+static bool ft_watch_own(void)
 {
+    struct ft_robust *r = &STATE.robust;
     uintptr_t futex = (uintptr_t)&ft_watch_own_word()->futex;
 
     r->head = (struct robust_list_head){
@@ -100,16 +97,17 @@ static void ft_watch_sleep(struct ft_watch *w)
             w->wait[n++] = w->wait[i];
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += (time_t)(TIMING_FT_CHECK / NS_PER_S);
-    syscall(SYS_futex_waitv, w->wait, n, 0, &until, CLOCK_MONOTONIC);
+    if (syscall(SYS_futex_waitv, w->wait, n, 0, &until, CLOCK_MONOTONIC) < 0 &&
+        errno != EAGAIN && errno != ETIMEDOUT && errno != EINTR)
+        os_sleep(TIMING_FT_POLL); /* an old kernel, or a filter of system calls */
 }
 
 static void *ft_watch_run(void *arg)
 {
-    struct ft_robust robust;
     struct ft_watch watch;
 
     (void)arg;
-    if (ft_watch_own(&robust))
+    if (ft_watch_own())
         ft_watch_store((uint32_t)syscall(SYS_gettid) | FUTEX_WAITERS);
     while (load_acquire_u32(&STATE.stop) == 0) {
         ft_watch_load(&watch);

@@ -128,11 +128,11 @@
 #define API_GUARDED_BY_WORLD(ret, name, ...)                                             \
     API_GUARDED(ret, name, (EACH(PAR_DECLARE, __VA_ARGS__)),                             \
                 (#name, EACH(PAR_PASS, __VA_ARGS__)),                                    \
-                ft_guard_open_team(&guard, team_world()))
+                ft_guard_open_team(&guard, team_live()))
 #define API_GUARDED_0_ALONE(ret, name)
 #define API_GUARDED_0_ANYTIME(ret, name)
 #define API_GUARDED_0_BY_WORLD(ret, name)                                                \
-    API_GUARDED(ret, name, (void), (#name), ft_guard_open_team(&guard, team_world()))
+    API_GUARDED(ret, name, (void), (#name), ft_guard_open_team(&guard, team_live()))
 
 /* Per scope: how the public routine leaves the fast path */
 #define API_SLOW_ALONE(name, ...)                                                        \

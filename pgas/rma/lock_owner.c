@@ -8,6 +8,7 @@
 #include "pgas/core/base/timing.h"
 #include "pgas/core/memory/symaddr.h"
 #include "pgas/core/progress/block.h"
+#include "pgas/core/team/team.h"
 #include "pgas/ft/ft.h"
 #include "pgas/rma/amo_at.h"
 #include "pgas/rma/lock_owner.h"
@@ -29,7 +30,7 @@ static int lock_owner_home(const long *lock)
     PGAS_ASSERT(segment != SEGMENTS);
     (void)segment;
     for (uint32_t i = 0; i < npes; i++)
-        if (!ft_is_acknowledged((int)((first + i) % npes)))
+        if (team_index(team_live(), (int)((first + i) % npes)) >= 0)
             return (int)((first + i) % npes);
     return pgas_self.me;
 }

@@ -73,6 +73,11 @@ const char *boot_error(void)
     return "not found";
 }
 
+bool boot_timed_out(void)
+{
+    return false;
+}
+
 void boot_events_open(void (*on_failure)(uint32_t pe))
 {
     (void)on_failure;

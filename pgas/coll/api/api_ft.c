@@ -12,6 +12,12 @@ static int api_ft_pe_failed(int pe)
     return pe >= 0 && pe < (int)pgas_self.npes && ft_pe_failed(pe);
 }
 
+/* After a failure, the world's routines run on a team of its survivors. */
+static struct shmem_team *api_ft_live(struct shmem_team *team)
+{
+    return team == team_world() ? team_live() : team;
+}
+
 static int api_ft_revoke(struct shmem_team *team, const char *fn)
 {
     if (pgas_self.ft == NULL)
@@ -36,7 +42,7 @@ ROUTINE(int, shmemx_team_failed, sizeof(int), ALONE, (shmem_team_t, team, TEAM),
 { return ft_team_failed(team_of(team, fn), pes, max); }
 
 ROUTINE(int, shmemx_team_status, 0, ALONE, (shmem_team_t, team, TEAM))
-{ return ft_team_status(team_of(team, fn)); }
+{ return ft_team_status(api_ft_live(team_of(team, fn))); }
 
 typedef void (*handler_t)(const int *pes, int n, void *arg);
 ROUTINE(int, shmemx_failure_handler, 0, ALONE, (handler_t, handler, OPTIONAL),
@@ -44,7 +50,7 @@ ROUTINE(int, shmemx_failure_handler, 0, ALONE, (handler_t, handler, OPTIONAL),
 { (void)fn; return api_ft_set_handler(handler, arg); }
 
 ROUTINE(int, shmemx_team_revoke, 0, ALONE, (shmem_team_t, team, TEAM))
-{ return api_ft_revoke(team_of(team, fn), fn); }
+{ return api_ft_revoke(api_ft_live(team_of(team, fn)), fn); }
 
 ROUTINE(int, shmemx_team_agree, 0, ALONE, (shmem_team_t, team, TEAM),
         (uint64_t *, flags, POINTER))

@@ -202,10 +202,20 @@ static void life_create_teams(void)
         select_print(stderr, team_of(SHMEM_TEAM_WORLD, "shmem_init"));
 }
 
+/* A survivor may need longer than the barrier of the launcher waits after a failure. */
+static void life_await_survivors(void)
+{
+    struct ft_vote vote = {.ands = 1};
+
+    if (pgas_self.ft != NULL)
+        ft_agree(team_live(), &vote, "shmem_finalize");
+}
+
 static void life_free_teams(bool exiting)
 {
+    life_await_survivors();
     net_leave("shmem_finalize");
-    ft_stop();
+    ft_stop(exiting);
     if (!exiting) {
         ctx_fini();
         shared_fini();
@@ -241,7 +251,7 @@ static void life_make_ready(void)
 /* The profile needs all PEs. */
 static void life_write_profile(void)
 {
-    FT_GUARD(guard, ft_guard_open_team(&guard, team_world()), );
+    FT_GUARD(guard, ft_guard_open_team(&guard, team_live()), );
     if (team_live() == team_world())
         profile_end();
 }
@@ -341,7 +351,7 @@ int life_start(int thread_level)
 /* The barrier of a shmem_finalize that is not the last one. */
 static void life_barrier(const char *fn)
 {
-    FT_GUARD(guard, ft_guard_open_team(&guard, team_world()), );
+    FT_GUARD(guard, ft_guard_open_team(&guard, team_live()), );
     barrier(team_live(), fn);
 }
 

@@ -170,6 +170,19 @@ static bool shrink_all_made(struct shrink *s, bool made)
     return vote.word[0] != 0;
 }
 
+/* Acknowledges the failed PEs of the team; the agreed set contains others, too. */
+static void shrink_acknowledge(struct shrink *s)
+{
+    uint64_t *members = shrink_new_set(s->fn);
+
+    for (int i = 0; i < s->team->npes; i++) {
+        int pe = team_world_pe(s->team, i);
+        members[pe / 64] |= s->failed[pe / 64] & (uint64_t)1 << pe % 64;
+    }
+    ft_acknowledge(members);
+    free(members);
+}
+
 static int shrink_run(struct shrink *s)
 {
     for (int k = 0; k < s->n; k++)
@@ -184,7 +197,7 @@ static int shrink_run(struct shrink *s)
         shrink_undo(s);
         return -1;
     }
-    ft_acknowledge(s->failed);
+    shrink_acknowledge(s);
     if (s->n == TEAMS_MAX)
         team_set_live(s->made[1]);
     return 0;

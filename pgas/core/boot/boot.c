@@ -214,6 +214,11 @@ ssize_t boot_get_within(uint32_t rank, const char *key, void *data, size_t space
     return len;
 }
 
+bool boot_timed_out(void)
+{
+    return STATE.failure == PMIX_ERR_TIMEOUT;
+}
+
 /* PMIX_COLLECT_DATA is required: under srun a fence without it returns immediately and is
  * not a barrier. */
 int boot_barrier(void)

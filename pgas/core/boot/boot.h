@@ -57,6 +57,8 @@ ssize_t boot_get(uint32_t rank, const char *key, void *data, size_t space);
 enum { BOOT_GET_S = 86400, BOOT_GET_SHORT_S = 5 };
 ssize_t boot_get_within(uint32_t rank, const char *key, void *data, size_t space,
                         int seconds);
+/* True if the last call that returned -1 has reached its time limit. */
+bool boot_timed_out(void);
 
 /* A barrier over all PEs of the job.  Values put before it are available after it. */
 int boot_barrier(void);

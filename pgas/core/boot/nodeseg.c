@@ -318,7 +318,7 @@ void nodeseg_leave(uint32_t barriers)
     atomic_store_explicit(&nodeseg_my_record()->last_barrier, barriers + 1,
                           memory_order_release);
     nodeseg_count_me(&g->node->departed);
-    if (pgas_self.ft != NULL)
+    if (pgas_self.ft != NULL && atomic_load(&pgas_self.ft->failures) > 0)
         ft_map_wake_all(g->node); /* its count does not reach that of all PEs */
     block_until(&(struct block_wait){.ready = nodeseg_all_departed,
                                      .arg = g->node,

@@ -70,8 +70,10 @@ static void peer_end_collective(int pe)
     uint32_t dead = (uint32_t)pe;
 
     ft_map_fail(pgas_self.node, &dead, 1);
-    if (ft_wait_state(true, false) == FT_WAIT_UNWIND)
-        ft_unwind();
+    if (pgas_thread.guard == NULL)
+        return;
+    pgas_thread.guard->team->ft_cache = UINT64_MAX; /* of an epoch before the failure */
+    ft_check_guard();
 }
 
 /* Maps one segment of a peer and publishes the address.  NULL with errno.  May end a

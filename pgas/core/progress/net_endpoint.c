@@ -231,8 +231,11 @@ static ssize_t net_ep_lookup_launcher(struct net *n, int pe, void *to, size_t sp
     if (value == NULL)
         return -1;
     pthread_mutex_lock(&n->boot_lock);
-    ssize_t len = boot_get_within(net_ep_first_of(b, node), KEY, value, most,
-                                  pgas_self.ft != NULL ? BOOT_GET_SHORT_S : BOOT_GET_S);
+    ssize_t len;
+    do
+        len = boot_get_within(net_ep_first_of(b, node), KEY, value, most,
+                              pgas_self.ft != NULL ? BOOT_GET_SHORT_S : BOOT_GET_S);
+    while (len <= 0 && pgas_self.ft != NULL && !ft_pe_failed(pe) && boot_timed_out());
     pthread_mutex_unlock(&n->boot_lock);
     const struct card *card =
         len > 0 ? net_ep_nth_endpoint(value, (size_t)len, net_ep_nth_of_node(b, pe))

@@ -189,6 +189,8 @@ static void net_wait_on_stall(const void *arg)
 {
     struct net_wait *w = net_wait_of(arg);
 
+    if (pgas_self.ft != NULL)
+        ft_process(); /* the watch thread may be in the program's handler */
     net_check_stall(w->op, &w->patience);
 }
 

@@ -19,8 +19,6 @@
 
 #define STATE core_self.team
 
-enum { TEAM_UID_WORLD = 1 };
-
 /* ---- members ---------------------------------------------------------------------- */
 
 bool team_strided(const int *list, int n, int *start, int *stride)
@@ -459,7 +457,7 @@ void team_init(size_t bytes)
                                       .me = pgas_self.me,
                                       .stride = 1,
                                       .num_contexts = INT_MAX,
-                                      .uid = TEAM_UID_WORLD,
+                                      .uid = pgas_self.generation,
                                       .name = "WORLD"};
     STATE.shared = (struct shmem_team){.words_offset = team_slot_offset(SLOT_SHARED),
                                        .num_contexts = INT_MAX,

@@ -376,7 +376,7 @@ static void agent_exclude(struct agent *a)
     struct cluster *c = a->cluster;
 
     a->recheck = false;
-    for (uint32_t i = 0; i < c->config.nnodes; i++) {
+    for (uint32_t i = 0; c->nteams > 0 && i < c->config.nnodes; i++) {
         if (!agent_sees_empty(a, i))
             continue;
         for (uint32_t team = 0; team < c->nteams; team++)
