@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -185,6 +186,7 @@ static void ft_agent_step(struct ft_agent *agent)
         if (agent->mesh != NULL)
             ft_mesh_step(agent->mesh, clock_ns());
         now = clock_ns();
+        ft_agent_check_exits(agent);
         ft_service_serve(&agent->service, now);
         ft_agent_check_left(agent, now);
         due = ft_agent_check_alive(agent, now);
@@ -221,17 +223,18 @@ static void ft_agent_poke(struct ft_agent *agent)
     (void)n; /* cannot fail: the counter is small */
 }
 
-/* Sleeps until a socket is ready, the time has come, or ft_agent_poke. */
+/* Sleeps until a socket is ready, a PE has ended, the time has come, or ft_agent_poke. */
 static void ft_agent_sleep(struct ft_agent *agent, uint64_t due)
 {
     struct pollfd fd[] = {
         {.fd = agent->poke, .events = POLLIN},
-        {.fd = agent->mesh != NULL ? ft_mesh_fd(agent->mesh) : -1, .events = POLLIN}};
+        {.fd = agent->mesh != NULL ? ft_mesh_fd(agent->mesh) : -1, .events = POLLIN},
+        {.fd = agent->exits, .events = POLLIN}};
     uint64_t now = clock_ns(), ns = due > now ? due - now : 0, count;
     struct timespec limit = {.tv_sec = (time_t)(ns / NS_PER_S),
                              .tv_nsec = (long)(ns % NS_PER_S)};
 
-    if (ppoll(fd, 2, due == FT_NEVER ? NULL : &limit, NULL) > 0 && fd[0].revents != 0)
+    if (ppoll(fd, 3, due == FT_NEVER ? NULL : &limit, NULL) > 0 && fd[0].revents != 0)
         (void)!read(agent->poke, &count, sizeof count);
 }
 
@@ -303,6 +306,8 @@ static void ft_agent_free(struct ft_agent *agent)
     ft_mesh_close(agent->mesh);
     if (agent->poke >= 0)
         close(agent->poke);
+    if (agent->exits >= 0)
+        close(agent->exits);
     free(agent->pidfd);
     pthread_mutex_destroy(&agent->lock);
     free(agent);
@@ -314,10 +319,11 @@ static bool ft_agent_allocate(struct ft_agent *agent)
 
     agent->pidfd = malloc(map->local * sizeof *agent->pidfd);
     agent->poke = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    agent->exits = epoll_create1(EPOLL_CLOEXEC);
     for (uint32_t i = 0; agent->pidfd != NULL && i < map->local; i++)
         agent->pidfd[i] = -1;
     return ft_service_init(&agent->service, agent->node, &ft_agent_calls, agent) &&
-           agent->pidfd != NULL && agent->poke >= 0;
+           agent->pidfd != NULL && agent->poke >= 0 && agent->exits >= 0;
 }
 
 static bool ft_agent_listen(struct ft_agent *agent, char *why, size_t size)
@@ -348,6 +354,7 @@ static struct ft_agent *ft_agent_new(const struct ft_agent_options *o, char *why
                                .node = o->node,
                                .map = node_ft(o->node),
                                .poke = -1,
+                               .exits = -1,
                                .due_ns = FT_NEVER};
     pthread_mutex_init(&agent->lock, NULL);
     snprintf(why, size, "no memory for the failure agent");
