@@ -192,6 +192,8 @@ static void ft_agent_step(struct ft_agent *agent)
         due = ft_agent_check_alive(agent, now);
         uint64_t wake = ft_proto_tick(agent->service.proto, clock_ns());
         due = wake < due ? wake : due;
+        if (agent->service.due_ns < due)
+            due = agent->service.due_ns;
         if (agent->mesh != NULL && ft_mesh_due(agent->mesh) < due)
             due = ft_mesh_due(agent->mesh);
     }
