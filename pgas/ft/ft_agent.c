@@ -30,9 +30,10 @@
 #define NICE_VALUE  (-10)
 
 enum {
-    GRACE_TIMEOUTS = 10,   /* timeouts of the ring in which the other nodes are armed */
-    STOP_MS = 500,         /* in which the last messages are sent */
-    ATTEMPT_MIN_MS = 50,   /* least time for an address to accept; else .. */
+    GRACE_TIMEOUTS = 10, /* timeouts of the ring in which the other nodes are armed .. */
+    GRACE_MIN_MS = 2000, /* .. and at least this */
+    STOP_MS = 500,       /* in which the last messages are sent */
+    ATTEMPT_MIN_MS = 50, /* least time for an address to accept; else .. */
     ATTEMPT_MAX_MS = 1000, /* .. half of the timeout of the ring, at most this */
 };
 
@@ -127,6 +128,8 @@ static bool ft_agent_arm(struct ft_agent *agent)
     agent->service.delta_ns = (uint64_t)ft_agent_period_ms(agent) * NS_PER_MS;
     agent->service.eta_ns = (uint64_t)ft_agent_timeout_ms(agent) * NS_PER_MS;
     agent->service.grace_ns = GRACE_TIMEOUTS * agent->service.eta_ns;
+    if (agent->service.grace_ns < (uint64_t)GRACE_MIN_MS * NS_PER_MS)
+        agent->service.grace_ns = (uint64_t)GRACE_MIN_MS * NS_PER_MS;
     if (first && agent->mesh != NULL && !ft_agent_join_mesh(agent))
         return false;
     agent->joined = true;

@@ -33,6 +33,7 @@ void ft_ring_init(struct ft_ring *r, uint64_t now, uint64_t grace)
     r->deadline = now + grace + r->eta;
     r->last_input = now;
     r->shortened = r->stopped = r->stalled = false;
+    r->heard = grace == 0;
     ft_ring_wake(r);
 }
 
@@ -88,11 +89,12 @@ void ft_ring_heard(struct ft_ring *r, uint64_t now, uint32_t from)
         return;
     r->deadline = ft_ring_max(r->deadline, now + r->eta); /* the grace period stays */
     r->shortened = false;
+    r->heard = true;
 }
 
 bool ft_ring_closed(struct ft_ring *r, uint64_t now, uint32_t node)
 {
-    if (node != r->observing || r->shortened)
+    if (node != r->observing || r->shortened || !r->heard)
         return false;
     r->shortened = true;
     if (r->deadline > now + r->delta)

@@ -18,7 +18,9 @@
  *
  * A closed connection is no verdict, because a connection can break without a failure.  A
  * live node answers a heartbeat request within two delays, so after a close the remaining
- * time is reduced to delta, once per heartbeat received.
+ * time is reduced to delta, once per heartbeat received.  In the grace period a node that
+ * has not been heard may not be armed yet, and accept no connections: its closed
+ * connections change nothing.
  *
  * No clock, no I/O.  `failed`, `order` and `pos` belong to the caller and outlive the
  * ring; after a change of `failed` the caller calls ft_ring_mend. Invariants: observing
@@ -43,6 +45,7 @@ struct ft_ring {
     uint64_t last_input; /* time of the last input */
     bool stalled;   /* the host did not run in time: probe `observing` (caller clears) */
     bool shortened; /* `closed` has reduced the deadline since the last heartbeat */
+    bool heard;     /* `observing` runs: it was heard, or there was no grace period */
     bool stopped;
 };
 
