@@ -16,6 +16,12 @@
  * delta/4, by all the time since the previous input (the host may have stopped anywhere
  * in it), and at least delta remains, in which the host reads its sockets.
  *
+ * A host whose wake-ups are steadily late would thereby never detect a silent node.  So
+ * the extensions since the last heartbeat are limited: after a sum of 4 eta, in which
+ * each counts eta at most, none is granted.  A single stop, however long, is therefore
+ * granted.  At the limit the host has read its sockets at least four times, over several
+ * eta: the heartbeats that a live node sent in this time were in them.
+ *
  * A closed connection is no verdict, because a connection can break without a failure.  A
  * live node answers a heartbeat request within two delays, so after a close the remaining
  * time is reduced to delta, once per heartbeat received.  In the grace period a node that
@@ -40,6 +46,7 @@ struct ft_ring {
     uint64_t delta, eta;
     uint32_t observing, observer;
     uint64_t next_beat; /* when to send the next heartbeat */
+    uint64_t extended;  /* sum of the extensions of `deadline` since the last heartbeat */
     uint64_t deadline;  /* verdict if nothing is received from `observing` before */
     uint64_t wake; /* when the caller promised to call ft_ring_advance at the latest */
     uint64_t last_input; /* time of the last input */

@@ -156,6 +156,18 @@ Test(ft_ring, lateness_counts_once, .init = ring_start)
     cr_assert_eq(ring.deadline, ETA + 10);
 }
 
+/* A host whose wake-ups are all late by delta detects a silent node nevertheless. */
+Test(ft_ring, a_steadily_late_host_detects_silence, .init = ring_start)
+{
+    uint64_t now = 0;
+
+    while ((ring_tick_at(now) & FT_RING_VERDICT) == 0) {
+        now = ring.wake + DELTA;
+        cr_assert_leq(now, 20 * ETA);
+    }
+    cr_assert_geq(now, 4 * ETA);
+}
+
 /* ---- order
  * ------------------------------------------------------------------------------- */
 
