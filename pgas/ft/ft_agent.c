@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -29,9 +30,10 @@
 #define NICE_VALUE  (-10)
 
 enum {
-    GRACE_TIMEOUTS = 10,   /* timeouts of the ring in which the other nodes are armed */
-    STOP_MS = 500,         /* in which the last messages are sent */
-    ATTEMPT_MIN_MS = 50,   /* least time for an address to accept; else .. */
+    GRACE_TIMEOUTS = 10, /* timeouts of the ring in which the other nodes are armed .. */
+    GRACE_MIN_MS = 2000, /* .. and at least this */
+    STOP_MS = 500,       /* in which the last messages are sent */
+    ATTEMPT_MIN_MS = 50, /* least time for an address to accept; else .. */
     ATTEMPT_MAX_MS = 1000, /* .. half of the timeout of the ring, at most this */
 };
 
@@ -126,6 +128,8 @@ static bool ft_agent_arm(struct ft_agent *agent)
     agent->service.delta_ns = (uint64_t)ft_agent_period_ms(agent) * NS_PER_MS;
     agent->service.eta_ns = (uint64_t)ft_agent_timeout_ms(agent) * NS_PER_MS;
     agent->service.grace_ns = GRACE_TIMEOUTS * agent->service.eta_ns;
+    if (agent->service.grace_ns < (uint64_t)GRACE_MIN_MS * NS_PER_MS)
+        agent->service.grace_ns = (uint64_t)GRACE_MIN_MS * NS_PER_MS;
     if (first && agent->mesh != NULL && !ft_agent_join_mesh(agent))
         return false;
     agent->joined = true;
@@ -185,11 +189,14 @@ static void ft_agent_step(struct ft_agent *agent)
         if (agent->mesh != NULL)
             ft_mesh_step(agent->mesh, clock_ns());
         now = clock_ns();
+        ft_agent_check_exits(agent);
         ft_service_serve(&agent->service, now);
         ft_agent_check_left(agent, now);
         due = ft_agent_check_alive(agent, now);
         uint64_t wake = ft_proto_tick(agent->service.proto, clock_ns());
         due = wake < due ? wake : due;
+        if (agent->service.due_ns < due)
+            due = agent->service.due_ns;
         if (agent->mesh != NULL && ft_mesh_due(agent->mesh) < due)
             due = ft_mesh_due(agent->mesh);
     }
@@ -221,17 +228,18 @@ static void ft_agent_poke(struct ft_agent *agent)
     (void)n; /* cannot fail: the counter is small */
 }
 
-/* Sleeps until a socket is ready, the time has come, or ft_agent_poke. */
+/* Sleeps until a socket is ready, a PE has ended, the time has come, or ft_agent_poke. */
 static void ft_agent_sleep(struct ft_agent *agent, uint64_t due)
 {
     struct pollfd fd[] = {
         {.fd = agent->poke, .events = POLLIN},
-        {.fd = agent->mesh != NULL ? ft_mesh_fd(agent->mesh) : -1, .events = POLLIN}};
+        {.fd = agent->mesh != NULL ? ft_mesh_fd(agent->mesh) : -1, .events = POLLIN},
+        {.fd = agent->exits, .events = POLLIN}};
     uint64_t now = clock_ns(), ns = due > now ? due - now : 0, count;
     struct timespec limit = {.tv_sec = (time_t)(ns / NS_PER_S),
                              .tv_nsec = (long)(ns % NS_PER_S)};
 
-    if (ppoll(fd, 2, due == FT_NEVER ? NULL : &limit, NULL) > 0 && fd[0].revents != 0)
+    if (ppoll(fd, 3, due == FT_NEVER ? NULL : &limit, NULL) > 0 && fd[0].revents != 0)
         (void)!read(agent->poke, &count, sizeof count);
 }
 
@@ -303,6 +311,8 @@ static void ft_agent_free(struct ft_agent *agent)
     ft_mesh_close(agent->mesh);
     if (agent->poke >= 0)
         close(agent->poke);
+    if (agent->exits >= 0)
+        close(agent->exits);
     free(agent->pidfd);
     pthread_mutex_destroy(&agent->lock);
     free(agent);
@@ -314,10 +324,11 @@ static bool ft_agent_allocate(struct ft_agent *agent)
 
     agent->pidfd = malloc(map->local * sizeof *agent->pidfd);
     agent->poke = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    agent->exits = epoll_create1(EPOLL_CLOEXEC);
     for (uint32_t i = 0; agent->pidfd != NULL && i < map->local; i++)
         agent->pidfd[i] = -1;
     return ft_service_init(&agent->service, agent->node, &ft_agent_calls, agent) &&
-           agent->pidfd != NULL && agent->poke >= 0;
+           agent->pidfd != NULL && agent->poke >= 0 && agent->exits >= 0;
 }
 
 static bool ft_agent_listen(struct ft_agent *agent, char *why, size_t size)
@@ -348,6 +359,7 @@ static struct ft_agent *ft_agent_new(const struct ft_agent_options *o, char *why
                                .node = o->node,
                                .map = node_ft(o->node),
                                .poke = -1,
+                               .exits = -1,
                                .due_ns = FT_NEVER};
     pthread_mutex_init(&agent->lock, NULL);
     snprintf(why, size, "no memory for the failure agent");

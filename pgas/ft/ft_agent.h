@@ -20,10 +20,12 @@
  * An agent that takes over from one whose process has failed finds ARMED, RUNNING or
  * STOPPED: it reads everything from the map, and tells the other agents its addresses.
  *
- * The agent marks failed PEs with ft_map_fail, completes mailboxes with ft_map_complete,
- * and kills the PEs of its node (SIGKILL to the processes that had the pids in the node
- * segment when it was armed) if it learns that the others consider this node failed; then
- * it sets FAILED and calls self_failed, upon which the host ends.
+ * The agent marks failed PEs with ft_map_fail (those that others report, and, by their
+ * pidfds, those of its node that have ended without leaving shmem_finalize), completes
+ * mailboxes with ft_map_complete, and kills the PEs of its node (SIGKILL to the processes
+ * that had the pids in the node segment when it was armed) if it learns that the others
+ * consider this node failed; then it sets FAILED and calls self_failed, upon which the
+ * host ends.
  *
  * Threads: the functions here may be called by one thread of the host.  The agent has
  * two: one sleeps until a socket is ready or a timer expires, the other on map->event.

@@ -30,6 +30,7 @@ struct ft_agent {
     bool joined; /* the mesh knows the other agents */
     bool told_host;
     int *pidfd; /* of each local rank; -1: none */
+    int exits;  /* epoll set of the pidfds of the PEs that have not ended */
 };
 
 /* ---- ft_agent_pe.c ------------------------------------------------------------------
@@ -37,6 +38,8 @@ struct ft_agent {
 /* Opens the pidfds of the PEs of the node. */
 void ft_agent_watch_pes(struct ft_agent *agent);
 void ft_agent_kill_pes(struct ft_agent *agent);
+/* Marks the PEs that have ended without leaving shmem_finalize as failed. */
+void ft_agent_check_exits(struct ft_agent *agent);
 /* Kills PEs that SHMEM_FT_WATCHDOG considers dead; returns the time of the next check. */
 uint64_t ft_agent_check_alive(struct ft_agent *agent, uint64_t now);
 #endif

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/pidfd.h>
 #include <unistd.h>
 
@@ -11,13 +12,42 @@
 
 #define NS_PER_MS 1000000u
 
+enum { EXITS = 64 /* for each epoll_wait */ };
+
 void ft_agent_watch_pes(struct ft_agent *agent)
 {
     for (uint32_t i = 0; i < agent->map->local; i++) {
         int32_t pid = agent->node->pe[i].pid;
-        if (agent->pidfd[i] < 0 && pid > 0)
-            agent->pidfd[i] = pidfd_open(pid, 0);
+        struct epoll_event e = {.events = EPOLLIN, .data.u32 = i};
+        if (agent->pidfd[i] >= 0 || pid <= 0)
+            continue;
+        agent->pidfd[i] = pidfd_open(pid, 0);
+        if (agent->pidfd[i] >= 0)
+            epoll_ctl(agent->exits, EPOLL_CTL_ADD, agent->pidfd[i], &e);
     }
+}
+
+/* A PE stores `left` before it ends, so the load after the end sees it. */
+static void ft_agent_pe_ended(struct ft_agent *agent, uint32_t local)
+{
+    const struct ft_word *word = &ft_map_word(agent->map)[local];
+    uint32_t left = atomic_load_explicit(&word->left, memory_order_acquire);
+
+    epoll_ctl(agent->exits, EPOLL_CTL_DEL, agent->pidfd[local], NULL);
+    if ((int32_t)(left - agent->service.generation) < 0)
+        ft_map_fail(agent->node, &ft_map_rank(agent->map)[local], 1);
+}
+
+void ft_agent_check_exits(struct ft_agent *agent)
+{
+    struct epoll_event event[EXITS];
+    int n;
+
+    do {
+        n = epoll_wait(agent->exits, event, EXITS, 0);
+        for (int i = 0; i < n; i++)
+            ft_agent_pe_ended(agent, event[i].data.u32);
+    } while (n == EXITS);
 }
 
 /* The process of the agent, if it is a PE, is the last. */

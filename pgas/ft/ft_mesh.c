@@ -27,6 +27,7 @@
 
 enum {
     EVENTS = 64,        /* for each epoll_wait */
+    EVENT_TURNS = 64,   /* batches of events for each step at most */
     RETRY_MS = 5,       /* pause after the first failed round of attempts, doubled .. */
     RETRY_MAX_MS = 320, /* .. up to this */
     OUT_BYTES = 1024,   /* first size of a queue */
@@ -466,7 +467,8 @@ static void ft_mesh_report_closed(struct ft_mesh *mesh)
     }
 }
 
-void ft_mesh_step(struct ft_mesh *mesh, uint64_t now)
+/* Returns whether there may be more events. */
+static bool ft_mesh_take_events(struct ft_mesh *mesh, uint64_t now)
 {
     struct epoll_event event[EVENTS];
     int n = epoll_wait(mesh->epoll, event, EVENTS, 0);
@@ -478,6 +480,17 @@ void ft_mesh_step(struct ft_mesh *mesh, uint64_t now)
         else
             ft_link_ready(ptr, event[i].events);
     }
+    return n == EVENTS;
+}
+
+/* All that has been received is processed: the host calls ft_proto_tick next. The kernel
+ * returns ready sockets in turn, so that no batch repeats before all have had theirs. */
+void ft_mesh_step(struct ft_mesh *mesh, uint64_t now)
+{
+    int turn = 0;
+
+    while (ft_mesh_take_events(mesh, now) && ++turn < EVENT_TURNS)
+        continue;
     ft_mesh_report_closed(mesh);
     if (now >= mesh->due_ns)
         ft_mesh_run_timers(mesh, now);

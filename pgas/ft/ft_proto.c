@@ -60,7 +60,7 @@ static size_t ft_proto_layout(struct ft_proto *p, uint8_t *block)
         sets[i]->nodes = ft_proto_carve(block, &used, nodes);
         sets[i]->pes = ft_proto_carve(block, &used, pes);
     }
-    p->told = ft_proto_carve(block, &used, nodes);
+    p->tell_at = ft_proto_carve(block, &used, p->nnodes * sizeof *p->tell_at);
     p->order = ft_proto_carve(block, &used, p->nnodes * sizeof *p->order);
     p->pos = ft_proto_carve(block, &used, p->nnodes * sizeof *p->pos);
     p->agree.incarnation = ft_proto_carve(block, &used, p->nnodes * sizeof(uint32_t));
@@ -192,9 +192,9 @@ void ft_proto_set_self_failed(struct ft_proto *p)
 
 void ft_proto_tell(struct ft_proto *p, uint32_t node)
 {
-    if (ft_set_has(p->told, node))
+    if (p->now < p->tell_at[node])
         return;
-    ft_set_add(p->told, node);
+    p->tell_at[node] = p->now + p->ring.delta;
     ft_proto_send_simple(p, node, FT_FRAME_VERDICT);
 }
 

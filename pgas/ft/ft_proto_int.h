@@ -73,8 +73,8 @@ struct ft_proto {
     struct ft_agree agree;
     struct ft_sets failed; /* known: all were sent to all neighbours */
     struct ft_sets in,
-        fresh;      /* scratch: parsed, or reported; and the new ones among them */
-    uint64_t *told; /* nodes to which VERDICT was sent */
+        fresh;         /* scratch: parsed, or reported; and the new ones among them */
+    uint64_t *tell_at; /* of each node: VERDICT may be sent again from then on */
     uint32_t *order, *pos;
     uint64_t seq;       /* of this node's last broadcast */
     uint64_t malformed; /* frames */
@@ -89,9 +89,10 @@ struct ft_proto {
  * was news. */
 bool ft_proto_merge(struct ft_proto *p, uint32_t root, const uint8_t *cast, size_t len);
 
-/* Sends VERDICT to a failed node, once.  A node declared failed that is alive must learn
- * it: its observer, which made the verdict, and the node that it observes tell it, and
- * every node to which it sends a frame. */
+/* Sends VERDICT to a failed node, at most once per delta: the host drops it if no
+ * connection is open, but a live node goes on sending, and is told again.  A node
+ * declared failed that is alive must learn it: its observer, which made the verdict, and
+ * the node that it observes tell it, and every node to which it sends a frame. */
 void ft_proto_tell(struct ft_proto *p, uint32_t node);
 
 /* Other nodes consider this node failed: the last output of the machine. */

@@ -6,9 +6,16 @@
 
 #include <stdlib.h>
 
+enum { EXTENSION_ETAS = 4 /* limit of the sum of extensions */ };
+
 static uint64_t ft_ring_max(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
+}
+
+static uint64_t ft_ring_min(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
 }
 
 /* The closest node in direction `step` (1: successors, n - 1: predecessors) that is not
@@ -32,7 +39,9 @@ void ft_ring_init(struct ft_ring *r, uint64_t now, uint64_t grace)
     r->next_beat = now;
     r->deadline = now + grace + r->eta;
     r->last_input = now;
+    r->extended = 0;
     r->shortened = r->stopped = r->stalled = false;
+    r->heard = grace == 0;
     ft_ring_wake(r);
 }
 
@@ -48,19 +57,31 @@ uint64_t ft_ring_wake(struct ft_ring *r)
     return r->wake;
 }
 
+/* The host came `late`: see ft_ring.h. */
+static void ft_ring_extend(struct ft_ring *r, uint64_t now, uint64_t late)
+{
+    uint64_t before = r->deadline;
+
+    if (r->extended >= EXTENSION_ETAS * r->eta)
+        return;
+    if (late > r->delta / 4) {
+        r->deadline += now - r->last_input;
+        r->deadline = ft_ring_max(r->deadline, now + r->delta);
+    } else {
+        r->deadline += late;
+    }
+    r->extended += ft_ring_min(r->deadline - before, r->eta);
+}
+
 uint64_t ft_ring_advance(struct ft_ring *r, uint64_t now)
 {
     now = ft_ring_max(now, r->last_input);
     if (now > r->wake) {
         uint64_t late = now - r->wake;
 
-        if (late > r->delta / 4) {
-            r->deadline += now - r->last_input;
-            r->deadline = ft_ring_max(r->deadline, now + r->delta);
+        ft_ring_extend(r, now, late);
+        if (late > r->delta / 4)
             r->stalled = !r->stopped;
-        } else {
-            r->deadline += late;
-        }
         r->wake = now; /* accounted for */
     }
     r->last_input = now;
@@ -87,12 +108,14 @@ void ft_ring_heard(struct ft_ring *r, uint64_t now, uint32_t from)
     if (from != r->observing)
         return;
     r->deadline = ft_ring_max(r->deadline, now + r->eta); /* the grace period stays */
+    r->extended = 0;
     r->shortened = false;
+    r->heard = true;
 }
 
 bool ft_ring_closed(struct ft_ring *r, uint64_t now, uint32_t node)
 {
-    if (node != r->observing || r->shortened)
+    if (node != r->observing || r->shortened || !r->heard)
         return false;
     r->shortened = true;
     if (r->deadline > now + r->delta)
@@ -122,6 +145,7 @@ bool ft_ring_mend(struct ft_ring *r, uint64_t now)
         return false;
     r->observing = ft_ring_closest(r, r->n - 1);
     r->deadline = now + r->eta;
+    r->extended = 0;
     r->shortened = false;
     return r->observing != FT_NODE_NONE;
 }

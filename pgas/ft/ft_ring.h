@@ -16,9 +16,17 @@
  * delta/4, by all the time since the previous input (the host may have stopped anywhere
  * in it), and at least delta remains, in which the host reads its sockets.
  *
+ * A host whose wake-ups are steadily late would thereby never detect a silent node.  So
+ * the extensions since the last heartbeat are limited: after a sum of 4 eta, in which
+ * each counts eta at most, none is granted.  A single stop, however long, is therefore
+ * granted.  At the limit the host has read its sockets at least four times, over several
+ * eta: the heartbeats that a live node sent in this time were in them.
+ *
  * A closed connection is no verdict, because a connection can break without a failure.  A
  * live node answers a heartbeat request within two delays, so after a close the remaining
- * time is reduced to delta, once per heartbeat received.
+ * time is reduced to delta, once per heartbeat received.  In the grace period a node that
+ * has not been heard may not be armed yet, and accept no connections: its closed
+ * connections change nothing.
  *
  * No clock, no I/O.  `failed`, `order` and `pos` belong to the caller and outlive the
  * ring; after a change of `failed` the caller calls ft_ring_mend. Invariants: observing
@@ -38,11 +46,13 @@ struct ft_ring {
     uint64_t delta, eta;
     uint32_t observing, observer;
     uint64_t next_beat; /* when to send the next heartbeat */
+    uint64_t extended;  /* sum of the extensions of `deadline` since the last heartbeat */
     uint64_t deadline;  /* verdict if nothing is received from `observing` before */
     uint64_t wake; /* when the caller promised to call ft_ring_advance at the latest */
     uint64_t last_input; /* time of the last input */
     bool stalled;   /* the host did not run in time: probe `observing` (caller clears) */
     bool shortened; /* `closed` has reduced the deadline since the last heartbeat */
+    bool heard;     /* `observing` runs: it was heard, or there was no grace period */
     bool stopped;
 };
 

@@ -231,6 +231,7 @@ static void ft_service_report_failures(struct ft_service *s, uint64_t now)
 
 void ft_service_serve(struct ft_service *s, uint64_t now)
 {
+    s->due_ns = FT_NEVER;
     ft_service_report_failures(s, now);
     ft_service_serve_mailboxes(s, now);
 }
@@ -244,7 +245,8 @@ bool ft_service_init(struct ft_service *s, struct node *node,
     struct ft_map *map = node_ft(node);
     uint32_t most = map->npes > map->nnodes ? map->npes : map->nnodes;
 
-    *s = (struct ft_service){.node = node, .map = map, .calls = calls, .host = host};
+    *s = (struct ft_service){
+        .node = node, .map = map, .calls = calls, .host = host, .due_ns = FT_NEVER};
     s->list = malloc(most * sizeof *s->list);
     s->set = malloc(map->node_words * sizeof *s->set);
     s->pes = malloc(ft_map_set_words(map) * sizeof *s->pes);

@@ -47,7 +47,9 @@ struct ft_service {
     struct ft_proto *proto;              /* NULL: not started */
     uint32_t *order;                     /* of the ring */
     struct ft_open *open;
-    bool recheck;     /* failures may complete agreements */
+    uint64_t
+        due_ns;   /* when ft_service_serve is to be called again; FT_NEVER: at an event */
+    bool recheck; /* failures may complete agreements */
     bool self_failed; /* the other nodes consider this one failed: its PEs must end */
     uint32_t *list;   /* npes entries, scratch */
     uint64_t *set;    /* nnodes bits, scratch */
@@ -72,7 +74,7 @@ void ft_service_receive(struct ft_service *s, uint64_t now, uint32_t from,
 void ft_service_closed(struct ft_service *s, uint64_t now, uint32_t node);
 
 /* Processes failures in the map and requests in the mailboxes.  The host calls it after
- * each change of map->event, before ft_proto_tick. */
+ * each change of map->event, and when s->due_ns has come, before ft_proto_tick. */
 void ft_service_serve(struct ft_service *s, uint64_t now);
 /* True if every PE of the node that has not failed has left shmem_finalize, and there is
  * one. */

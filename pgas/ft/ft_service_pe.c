@@ -16,6 +16,8 @@
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/ft/ft_service.h"
 
+enum { RETRY_NS = 10000000 /* after which a contribution is tried again */ };
+
 _Static_assert((int)FT_WORDS == (int)FT_WORDS_MAX,
                "a mailbox has the words of one agreement");
 
@@ -113,7 +115,7 @@ static struct ft_open *ft_service_find_open(const struct ft_service *s, uint64_t
     return open;
 }
 
-/* False: the protocol has no space; the mailbox is tried again. */
+/* Without memory, or without space in the protocol, the mailbox is tried again. */
 static void ft_service_contribute(struct ft_service *s, uint64_t now,
                                   const struct ft_mailbox *box, const uint64_t *members)
 {
@@ -125,15 +127,19 @@ static void ft_service_contribute(struct ft_service *s, uint64_t now,
     if (!ft_service_gather(s, key, members, &sum))
         return;
     struct ft_open *open = malloc(sizeof *open + bytes);
-    if (open == NULL)
+    if (open == NULL) {
+        s->due_ns = now + RETRY_NS;
         return;
+    }
     *open = (struct ft_open){.next = s->open, .key = key};
     memcpy(open->members, members, bytes);
     s->open = open;
     ft_service_find_nodes(s, members);
     /* The decision may be delivered in this call. */
-    if (ft_proto_agree(s->proto, now, key, s->set, &sum) != 0)
+    if (ft_proto_agree(s->proto, now, key, s->set, &sum) != 0) {
         open->decided = true;
+        s->due_ns = now + RETRY_NS;
+    }
 }
 
 static void ft_service_take_agree(struct ft_service *s, uint64_t now, uint32_t local,

@@ -289,6 +289,28 @@ Test(ft_proto, invalid_configurations_are_refused)
 
 /* A team of one node decides at once; a second call has no effect; bounds of the words.
  */
+/* The host may drop a VERDICT: a live node that was declared failed is told again. */
+Test(ft_proto, a_failed_node_that_sends_is_told_once_per_delta)
+{
+    struct recorder r = {.count = 0};
+    struct ft_proto *p = machine_open(0, 0, &r);
+    uint8_t beat[] = {FT_WIRE_VERSION, FT_FRAME_BEAT, 0, 0};
+    uint64_t t = 0;
+
+    while (!ft_proto_node_failed(p, NODES - 1))
+        t = ft_proto_tick(p, t);
+    for (unsigned i = 1; i <= 4; i++) {
+        recorder_clear(&r);
+        t = t + 2 * DELTA;
+        ft_proto_receive(p, t, NODES - 1, beat, sizeof beat);
+        ft_proto_receive(p, t + DELTA / 2, NODES - 1, beat, sizeof beat);
+        cr_assert_eq(r.count, 1);
+        cr_assert_eq(r.frame[0][1], FT_FRAME_VERDICT);
+    }
+    recorder_clear(&r);
+    ft_proto_free(p);
+}
+
 Test(ft_proto, agreement_with_itself)
 {
     struct recorder r = {.count = 0};

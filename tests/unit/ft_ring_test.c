@@ -71,6 +71,18 @@ Test(ft_ring, grace_is_added_once, .init = ring_start)
     cr_assert(ring_tick_at(12 * DELTA) & FT_RING_VERDICT);
 }
 
+/* A node that is not armed yet accepts no connections. */
+Test(ft_ring, closed_does_not_end_the_grace_of_a_node_never_heard, .init = ring_start)
+{
+    ft_ring_init(&ring, 0, 10 * DELTA);
+    ring_tick_at(0);
+    cr_assert_not(ft_ring_closed(&ring, 0, 2));
+    cr_assert_eq(ring.deadline, 12 * DELTA);
+    ring_hear_at(DELTA / 2, 2);
+    cr_assert(ft_ring_closed(&ring, DELTA / 2, 2));
+    cr_assert_eq(ring.deadline, DELTA / 2 + DELTA);
+}
+
 Test(ft_ring, mending_skips_the_failed, .init = ring_start)
 {
     ft_set_add(failed_nodes, 1);
@@ -142,6 +154,18 @@ Test(ft_ring, lateness_counts_once, .init = ring_start)
     ring_hear_at(DELTA + 11, 6);
     ring_hear_at(DELTA + 12, 6);
     cr_assert_eq(ring.deadline, ETA + 10);
+}
+
+/* A host whose wake-ups are all late by delta detects a silent node nevertheless. */
+Test(ft_ring, a_steadily_late_host_detects_silence, .init = ring_start)
+{
+    uint64_t now = 0;
+
+    while ((ring_tick_at(now) & FT_RING_VERDICT) == 0) {
+        now = ring.wake + DELTA;
+        cr_assert_leq(now, 20 * ETA);
+    }
+    cr_assert_geq(now, 4 * ETA);
 }
 
 /* ---- order

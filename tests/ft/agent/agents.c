@@ -188,6 +188,25 @@ static void test_pe(void)
     job_check_no_other_failure(&job, dead);
 }
 
+/* A PE without a watch thread is killed: the pidfd of the agent is the only witness.  One
+ * that has left shmem_finalize ends without a failure. */
+static void test_exit(void)
+{
+    uint32_t victim = 7, gone = 2;
+
+    job_start(&job, NODES);
+    atomic_store(&ft_map_word(job.map[gone / LOCAL])[gone % LOCAL].left, 1);
+    kill(job.pe[gone], SIGKILL);
+    uint64_t now = job_now_ns();
+    dead |= UINT64_C(1) << victim;
+    kill(job.pe[victim], SIGKILL);
+    JOB_AWAIT(all_know(dead), "all nodes know of a killed PE");
+    printf("PE killed: known everywhere after %.0f us\n",
+           (double)(job_now_ns() - now) / NS_PER_US);
+    agree(1, 1, "agreement without a killed PE");
+    job_check_no_other_failure(&job, dead);
+}
+
 /* The coordinator, node 0, fails before and after the others have contributed. */
 static void test_coordinator(void)
 {
@@ -390,11 +409,17 @@ static const struct {
     const char *name;
     void (*run)(void);
 } cases[] = {
-    {"kill", test_kill},     {"stop", test_stop},
-    {"pe", test_pe},         {"coordinator", test_coordinator},
-    {"revoke", test_revoke}, {"takeover", test_takeover},
-    {"one", test_one_node},  {"generations", test_generations},
-    {"secret", test_secret}, {"noise", test_noise},
+    {"kill", test_kill},
+    {"stop", test_stop},
+    {"exit", test_exit},
+    {"pe", test_pe},
+    {"coordinator", test_coordinator},
+    {"revoke", test_revoke},
+    {"takeover", test_takeover},
+    {"one", test_one_node},
+    {"generations", test_generations},
+    {"secret", test_secret},
+    {"noise", test_noise},
 };
 
 int main(int argc, char **argv)
