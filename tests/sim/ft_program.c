@@ -14,6 +14,7 @@ enum {
     ELEMENTS_FEW = 48,
     ELEMENTS_MOST = 3000, /* of each PE */
     MOST_IN = 12,         /* one call in so many has up to ELEMENTS_MOST, or */
+    QUIET = 512,          /* elements of dest that are checked after a shrink */
     LATE_IN = 4,          /* is late by up to LATE_NS */
     NUMBERS = 100,        /* between two calls */
     DEATH_NS = 400000,    /* most until a death of round 0 */
@@ -143,6 +144,20 @@ static void ft_drop_teams(struct pe *pe)
     ft_drop_team(&pe->even);
 }
 
+/* After a shrink no put of an earlier call changes the destination. */
+static void ft_clear_dest(struct pe *pe)
+{
+    memset(pe->dest, 0, QUIET * sizeof *pe->dest);
+}
+
+static void ft_check_dest(struct pe *pe)
+{
+    for (int i = 0; i < QUIET && pe->round > 0; i++)
+        if (pe->dest[i] != 0)
+            ft_fail(pe->program, "shrink %d: element %d of dest has changed to %ld",
+                    pe->round, i, pe->dest[i]);
+}
+
 /* Team 0: all live PEs; team 1: every other one; team 2: all but the first. */
 static int ft_make_teams(struct pe *pe)
 {
@@ -152,6 +167,7 @@ static int ft_make_teams(struct pe *pe)
                                   &pe->team[1]);
     if (rc == 0 && npes > 1)
         rc = shmem_team_split_strided(pe->team[0], 1, 1, npes - 1, NULL, 0, &pe->team[2]);
+    ft_check_dest(pe);
     if (rc == 0) /* all PEs have the teams and can revoke them */
         rc = shmem_team_sync(pe->team[0]);
     if (rc != 0 && shmemx_team_status(pe->team[0]) == 0)
@@ -167,6 +183,7 @@ static int ft_continue(struct pe *pe)
     long *in = &pe->word[WORD_IN], *out = &pe->word[WORD_OUT];
 
     memset(pe->block, 0, sizeof pe->block); /* may be in use elsewhere */
+    ft_clear_dest(pe);
     *in = pe->step;
     if (pe->round % 2 != 0) {
         shmem_barrier_all();
