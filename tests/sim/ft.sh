@@ -7,7 +7,7 @@ set -eu
 cd "$top_builddir"
 work=$(mktemp -d "${TMPDIR:-/tmp}/simft.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-seeds=6000 mutant_seeds=6000
+seeds=6000 mutant_seeds=3000
 [ -z "${PGAS_TEST_LONG:-}" ] || seeds=500000 mutant_seeds=50000
 processors=$(nproc)
 failures=0
@@ -43,8 +43,8 @@ mutant() {
     $CC -std=gnu11 -O1 -w -DPGAS_INSTANCES -DPGAS_SIM -fvisibility=hidden -I. \
         -I"$top_srcdir" -I"$top_srcdir/include" $(pkg-config --cflags pmix) -c \
         "$work/$name.c" -o "$work/$name.o"
-    $CC -o "$work/run.$name" "$work/$name.o" tests/sim/run-run.o tests/sim/run-program.o \
-        tests/sim/run-ft_program.o tests/sim/.libs/libpgas_sim.a -lpthread -lm -ldl
+    $CC -o "$work/run.$name" "$work/$name.o" tests/sim/run-*.o \
+        tests/sim/.libs/libpgas_sim.a -lpthread -lm -ldl
     if "$work/run.$name" --ft --count=$mutant_seeds >"$work/out" 2>&1; then
         fail "$1: $2: $mutant_seeds seeds did not reveal it"
     else

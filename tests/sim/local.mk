@@ -14,7 +14,8 @@ sim_CPPFLAGS = -DPGAS_INSTANCES -DPGAS_SIM
 EXTRA_PROGRAMS = tests/sim/run
 tests_sim_run_CPPFLAGS = $(libpgas_la_CPPFLAGS) $(sim_CPPFLAGS)
 tests_sim_run_SOURCES = tests/sim/run.c tests/sim/program.c tests/sim/program.h \
-	tests/sim/ft_program.c tests/sim/ft_program.h
+	tests/sim/ft_calls.c tests/sim/ft_program.c tests/sim/ft_program.h \
+	tests/sim/ft_program_int.h
 tests_sim_run_LDADD = tests/sim/.libs/libpgas_sim.a -lpthread -lm -ldl
 tests/sim/.libs/libpgas_sim.a: tests/sim/libpgas_sim.la ;
 EXTRA_PROGRAMS += tests/sim/scale
@@ -22,8 +23,8 @@ tests_sim_scale_CPPFLAGS = $(libpgas_la_CPPFLAGS) $(sim_CPPFLAGS)
 tests_sim_scale_SOURCES = tests/sim/scale.c tests/sim/scale.def
 tests_sim_scale_LDADD = tests/sim/.libs/libpgas_sim.a -lpthread -lm -ldl
 
-TESTS += tests/sim/sim.sh
-EXTRA_DIST += tests/sim/sim.sh tests/sim/mutants.txt
+TESTS += tests/sim/sim.sh tests/sim/ft.sh
+EXTRA_DIST += tests/sim/sim.sh tests/sim/mutants.txt tests/sim/ft.sh tests/sim/ft_mutants.txt
 EXTRA_PROGRAMS += tests/sim/startup
 tests_sim_startup_CPPFLAGS = $(libpgas_la_CPPFLAGS) $(sim_CPPFLAGS)
 tests_sim_startup_SOURCES = tests/sim/startup.c

@@ -44,6 +44,7 @@ enum {
     NODES_LARGE = 32,
     PES_LARGE = 8,
     FT_STOP_NS = 200000, /* less than SHMEM_FT_PERIOD */
+    FT_SLOWER = 4,       /* some operations last longer than a shrink */
 };
 /* SHMEM_SLEEP_NS is so long that a lost wake-up makes the end late; the programs take
  * less than half of this. */
@@ -237,6 +238,7 @@ static struct job_config choose_ft_job(uint64_t seed, struct ft_program *program
     c.kill_ns = 0;
     c.silent = false;
     c.stop_ns = FT_STOP_NS;
+    c.slow_ns *= FT_SLOWER;
     set_environment(&random);
     setenv("SHMEM_FT", "continue", 1);
     setenv("SHMEM_FT_PERIOD", "1", 1);

@@ -49,7 +49,7 @@ mutant() {
     $CC -std=gnu11 -O1 -w -DPGAS_INSTANCES -DPGAS_SIM -fvisibility=hidden -I. \
         -I"$top_srcdir" -I"$top_srcdir/include" $(pkg-config --cflags pmix) -c \
         "$work/$name.c" -o "$work/$name.o"
-    $CC -o "$work/run.$name" "$work/$name.o" tests/sim/run-run.o tests/sim/run-program.o \
+    $CC -o "$work/run.$name" "$work/$name.o" tests/sim/run-*.o \
         tests/sim/.libs/libpgas_sim.a -lpthread -lm -ldl
     if "$work/run.$name" --count=$mutant_seeds >"$work/out" 2>&1; then
         fail "$1: $2: $mutant_seeds seeds did not reveal it"

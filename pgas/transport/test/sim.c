@@ -432,8 +432,8 @@ void sim_exit_at(struct sim *sim, int pe, int status, uint64_t at)
 
 void sim_call_at(struct sim *sim, uint64_t at, void (*call)(void *data), void *data)
 {
-    sim_push_at(
-        sim, (struct event){.at = at, .kind = EVENT_CALL, .call = call, .data = data});
+    sim_push_at(sim,
+                (struct event){.at = at, .kind = EVENT_CALL, .call = call, .data = data});
 }
 
 bool sim_is_dead(const struct sim *sim, int pe)

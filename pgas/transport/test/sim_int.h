@@ -45,8 +45,8 @@ struct fiber {
 };
 
 /* ALARM: of sim_alarm_ns. TIMEOUT: of sim_futex_wait and sim_wait_ns. WAKE: the end of
- * sim_sleep_ns. KILL, EXIT: of sim_kill_at and sim_exit_at, `arg` is their last one. CALL:
- * of sim_call_at. */
+ * sim_sleep_ns. KILL, EXIT: of sim_kill_at and sim_exit_at, `arg` is their last one.
+ * CALL: of sim_call_at. */
 enum sim_event_kind {
     EVENT_OP,
     EVENT_WAKE,
