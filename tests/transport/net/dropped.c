@@ -173,8 +173,7 @@ int main(int argc, char **argv)
     if (strcmp(how, "alive") != 0)
         CHECK(pthread_create(&thread, NULL, fail_later, NULL) == 0);
     if (!early)
-        check_waits(me == 0 ? ctx : SHMEM_CTX_DEFAULT,
-                    local || strcmp(how, "kill") == 0);
+        check_waits(me == 0 ? ctx : SHMEM_CTX_DEFAULT, local || strcmp(how, "kill") == 0);
     else
         usleep(2 * VERDICT_US);
     if (!local) {
