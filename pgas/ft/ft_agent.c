@@ -60,12 +60,28 @@ static void ft_agent_on_give_up(void *host, uint32_t node)
 static const struct ft_service_calls ft_agent_calls = {.send = ft_agent_on_send,
                                                        .give_up = ft_agent_on_give_up};
 
+/* The PEs see the state when they arm the agent. */
+static void ft_agent_no_memory(struct ft_agent *agent)
+{
+    struct ft_map *map = agent->map;
+
+    if (!agent->warned)
+        dprintf(STDERR_FILENO,
+                "pgas: no memory for the failure agent of node %u of %u, so the other "
+                "nodes will consider the node failed.  Use fewer PEs for each node.\n",
+                map->node, map->nnodes);
+    agent->warned = true;
+    if (atomic_load_explicit(&map->agent, memory_order_relaxed) != FT_AGENT_NONE)
+        ft_map_set_agent(agent->node, FT_AGENT_NONE);
+}
+
 static void ft_agent_on_message(void *arg, uint32_t node, uint32_t tag, const void *bytes,
                                 size_t n)
 {
     struct ft_agent *agent = arg;
 
-    ft_service_receive(&agent->service, clock_ns(), node, tag, bytes, n);
+    if (!ft_service_receive(&agent->service, clock_ns(), node, tag, bytes, n))
+        ft_agent_no_memory(agent);
 }
 
 static void ft_agent_on_closed(void *arg, uint32_t node)
@@ -185,9 +201,12 @@ static void ft_agent_step(struct ft_agent *agent)
     uint64_t due = FT_NEVER, now;
 
     ft_agent_check_armed(agent);
+    if (agent->mesh != NULL && agent->joined && !agent->service.self_failed) {
+        ft_mesh_step(agent->mesh, clock_ns());
+        due = ft_mesh_due(agent->mesh);
+    }
+    /* A message may have started a generation, or failed to. */
     if (agent->service.proto != NULL && !agent->service.self_failed) {
-        if (agent->mesh != NULL)
-            ft_mesh_step(agent->mesh, clock_ns());
         now = clock_ns();
         ft_agent_check_exits(agent);
         ft_service_serve(&agent->service, now);

@@ -29,8 +29,9 @@ struct ft_agent {
     struct ft_service service;
     bool joined; /* the mesh knows the other agents */
     bool told_host;
-    int *pidfd; /* of each local rank; -1: none */
-    int exits;  /* epoll set of the pidfds of the PEs that have not ended */
+    bool warned; /* that there is no memory for a generation */
+    int *pidfd;  /* of each local rank; -1: none */
+    int exits;   /* epoll set of the pidfds of the PEs that have not ended */
 };
 
 /* ---- ft_agent_pe.c ------------------------------------------------------------------

@@ -117,6 +117,10 @@ static bool ft_service_make_order(struct ft_service *s)
     bool good =
         domain != NULL && s->order != NULL && ft_ring_order(domain, n, s->order) == 0;
     free(domain);
+    if (!good) {
+        free(s->order);
+        s->order = NULL;
+    }
     return good;
 }
 
@@ -166,8 +170,10 @@ bool ft_service_start(struct ft_service *s, uint64_t now, uint32_t generation,
     s->generation = generation;
     ft_service_load_failures(s);
     s->proto = ft_proto_init(&c, now);
-    if (s->proto == NULL)
+    if (s->proto == NULL) {
+        s->generation = 0;
         return false;
+    }
     if (incarnation > 0)
         ft_service_restore(s);
     return true;
@@ -176,13 +182,15 @@ bool ft_service_start(struct ft_service *s, uint64_t now, uint32_t generation,
 /* ---- inputs -------------------------------------------------------------------------
  */
 
-void ft_service_receive(struct ft_service *s, uint64_t now, uint32_t from,
+bool ft_service_receive(struct ft_service *s, uint64_t now, uint32_t from,
                         uint32_t generation, const void *frame, size_t len)
 {
-    if ((int32_t)(generation - s->generation) > 0)
-        ft_service_start(s, now, generation, 0);
+    if ((int32_t)(generation - s->generation) > 0 &&
+        !ft_service_start(s, now, generation, 0))
+        return false;
     if (generation == s->generation && s->proto != NULL)
         ft_proto_receive(s->proto, now, from, frame, len);
+    return true;
 }
 
 void ft_service_closed(struct ft_service *s, uint64_t now, uint32_t node)

@@ -64,12 +64,13 @@ void ft_service_fini(struct ft_service *s);
 /* Starts the protocol.  The map has the endpoints of all nodes (of which this uses the
  * failure domain), the node of each PE and the PE of each local rank.  incarnation: see
  * ft_config; a predecessor, or a former generation, has left failures in the map.  False:
- * no memory. */
+ * no memory; the protocol of a former generation may have ended. */
 bool ft_service_start(struct ft_service *s, uint64_t now, uint32_t generation,
                       uint32_t incarnation);
 
-/* A frame of another agent; its connection was closed. */
-void ft_service_receive(struct ft_service *s, uint64_t now, uint32_t from,
+/* A frame of another agent; false: no memory to start its generation, which the next
+ * frame tries again.  The connection of the agent was closed. */
+bool ft_service_receive(struct ft_service *s, uint64_t now, uint32_t from,
                         uint32_t generation, const void *frame, size_t len);
 void ft_service_closed(struct ft_service *s, uint64_t now, uint32_t node);
 
