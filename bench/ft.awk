@@ -22,6 +22,9 @@ function quantile(key, p,    n, a, i, j, gap, t) {
 $1 == "pe" { add("pe " $2 " " $3 " known", $4); add("pe " $2 " " $3 " returned", $5) }
 $1 == "node" { add("node " $2 " " $3 " " $4 " " $5, $6 / 1e3) }
 $1 == "cost" { value["cost " $4 " " $5, $3, $2] = $6; pair["cost " $4 " " $5, $3] = 1 }
+$1 == "cost" && (!(($4, $5, $2) in fastest) || $7 < fastest[$4, $5, $2]) {
+    fastest[$4, $5, $2] = $7 + 0
+}
 $1 == "bfs" { value["bfs " $4 " " $3, $5, $2] = $6; pair["bfs " $4 " " $3, $5] = 1 }
 $1 == "calls" { value["calls", $3, $2] = $4 / $5; operation[$3] = 1 }
 
@@ -38,7 +41,8 @@ function print_detect(    k, part) {
                 quantile(order[k], 1)
     }
 }
-# Medians of both modes over the rounds, and the median of the ratios of the rounds.
+# Medians of both modes over the rounds, and the median of the ratios of the rounds; if it
+# is known, the ratio of the fastest batches, which other load on the machine disturbs least.
 function print_pairs(kind, unit,    k, part, abort_, continue_, ratio, seen, i, n, rows) {
     for (k in pair) {
         split(k, part, SUBSEP)
@@ -59,9 +63,17 @@ function print_pairs(kind, unit,    k, part, abort_, continue_, ratio, seen, i, 
             if (rows[k] < rows[i]) {
                 part[1] = rows[i]; rows[i] = rows[k]; rows[k] = part[1]
             }
-    for (i = 1; i <= n; i++)
-        printf "%-22s abort %.2f %s, continue %.2f %s, ratio %.3f\n", rows[i],
-            median(abort_[rows[i]]), unit, median(continue_[rows[i]]), unit, median(ratio[rows[i]])
+    for (i = 1; i <= n; i++) {
+        printf "%-22s abort %.2f %s, continue %.2f %s, ratio %.3f", rows[i],
+            median(abort_[rows[i]]), unit, median(continue_[rows[i]]), unit,
+            median(ratio[rows[i]])
+        split(rows[i], part, " ")
+        if ((part[2], part[3], "abort") in fastest)
+            printf "; fastest %.2f, %.2f, ratio %.3f", fastest[part[2], part[3], "abort"],
+                fastest[part[2], part[3], "continue"],
+                fastest[part[2], part[3], "continue"] / fastest[part[2], part[3], "abort"]
+        printf "\n"
+    }
 }
 END {
     print_detect()

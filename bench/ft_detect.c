@@ -30,7 +30,7 @@ enum {
 };
 
 static struct {
-    long kills;
+    long kills, wait_ms;
     int nodes;
     size_t mib;
     uint64_t seed;
@@ -207,7 +207,7 @@ static bool read_options(int argc, char **argv)
 {
     int c;
 
-    while ((c = getopt(argc, argv, "k:m:n:r:sc")) != -1)
+    while ((c = getopt(argc, argv, "k:m:n:r:w:sc")) != -1)
         switch (c) {
         case 'k':
             option.kills = atol(optarg);
@@ -220,6 +220,9 @@ static bool read_options(int argc, char **argv)
             break;
         case 'r':
             option.seed = (uint64_t)atol(optarg);
+            break;
+        case 'w':
+            option.wait_ms = atol(optarg);
             break;
         case 's':
             option.stop = true;
@@ -236,8 +239,9 @@ static bool read_options(int argc, char **argv)
 int main(int argc, char **argv)
 {
     if (!read_options(argc, argv)) {
-        fprintf(stderr, "usage: ft_detect [-k kills] [-m MiB] [-n nodes] [-r seed] "
-                        "[-s] [-c]\n");
+        fprintf(stderr,
+                "usage: ft_detect [-k kills] [-m MiB] [-n nodes] [-r seed] [-w ms] "
+                "[-s] [-c]\n");
         return 2;
     }
     shmem_init();
@@ -258,6 +262,8 @@ int main(int argc, char **argv)
         int victims = choose();
         if (victims == 0)
             break;
+        if (i == 0)
+            usleep((useconds_t)option.wait_ms * 1000);
         round_run(victims);
     }
     shmem_finalize();

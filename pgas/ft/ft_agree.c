@@ -389,6 +389,22 @@ void ft_agree_receive_ask(struct ft_agree *a, uint32_t from, struct ft_key key,
         inst->asked = view;
 }
 
+/* The instance has got a decision of an earlier view.  Nodes that have contributed to
+ * this node's view already ignore it in that view: they get it as that of this node's
+ * view. */
+static void ft_agree_answer_early(struct ft_agree *a,
+                                  const struct ft_agree_instance *inst)
+{
+    struct ft_decision d =
+        ft_agree_decision(inst, ft_agree_view(a->me, a->incarnation[a->me]));
+    uint32_t n = a->nnodes;
+
+    for (uint32_t i = ft_set_next(inst->got, n, 0); i < n;
+         i = ft_set_next(inst->got, n, i + 1))
+        if (!ft_set_has(a->failed_nodes, i))
+            a->outputs->reply(a->owner, i, &d);
+}
+
 void ft_agree_receive_decision(struct ft_agree *a, const struct ft_decision *d)
 {
     struct ft_agree_instance *inst = ft_agree_find(a, d->key);
@@ -397,5 +413,6 @@ void ft_agree_receive_decision(struct ft_agree *a, const struct ft_decision *d)
         d->view < inst->view || !ft_agree_fits(inst, &d->words))
         return;
     ft_agree_adopt(a, inst, &d->words, d->failed, d->view);
+    ft_agree_answer_early(a, inst);
     ft_agree_deliver(a, inst, d->view);
 }

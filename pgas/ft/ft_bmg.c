@@ -63,25 +63,40 @@ uint32_t ft_bmg_targets(const struct ft_bmg *b, uint32_t root,
     return count;
 }
 
+static bool ft_bmg_window_mark(struct ft_bmg_window *w, uint64_t seq)
+{
+    if (seq > w->last) {
+        uint64_t ahead = seq - w->last;
+
+        w->seen = ahead < 64 ? w->seen << ahead : 0;
+        if (ahead <= 64)
+            w->seen |= UINT64_C(1) << (ahead - 1);
+        w->last = seq;
+        return true;
+    }
+    uint64_t behind = w->last - seq;
+
+    if (behind == 0 || behind > 64 || (w->seen >> (behind - 1)) & 1)
+        return false;
+    w->seen |= UINT64_C(1) << (behind - 1);
+    return true;
+}
+
 bool ft_bmg_mark(struct ft_bmg *b, uint32_t initiator, uint64_t seq)
 {
     struct ft_bmg_seen *s = &b->seen[initiator];
+    uint64_t agent = seq >> 32, current = s->now.last >> 32;
 
-    if (seq > s->last) {
-        uint64_t ahead = seq - s->last;
-
-        s->window = ahead < 64 ? s->window << ahead : 0;
-        if (ahead <= 64)
-            s->window |= UINT64_C(1) << (ahead - 1);
-        s->last = seq;
-        return true;
+    if (agent > current) {
+        s->before = s->now;
+        s->now = (struct ft_bmg_window){.last = agent << 32};
+        current = agent;
     }
-    uint64_t behind = s->last - seq;
-
-    if (behind == 0 || behind > 64 || (s->window >> (behind - 1)) & 1)
-        return false;
-    s->window |= UINT64_C(1) << (behind - 1);
-    return true;
+    if (agent == current)
+        return ft_bmg_window_mark(&s->now, seq);
+    if (s->before.last == 0)
+        s->before.last = agent << 32; /* nothing of that agent has arrived before */
+    return s->before.last >> 32 == agent && ft_bmg_window_mark(&s->before, seq);
 }
 
 /* ---- log

@@ -25,9 +25,14 @@
 
 enum { FT_BMG_DEGREE_MAX = 40, FT_BMG_EXTRA = 2 }; /* 2 * 17 neighbours at FT_NODES_MAX */
 
+struct ft_bmg_window {
+    uint64_t last; /* highest sequence number seen; numbers start with 1 */
+    uint64_t seen; /* bit i: last - 1 - i was seen */
+};
+
+/* Broadcasts of the initiator's agent and of its predecessor. */
 struct ft_bmg_seen {
-    uint64_t last;   /* highest sequence number seen; numbers start with 1 */
-    uint64_t window; /* bit i: last - 1 - i was seen */
+    struct ft_bmg_window now, before;
 };
 
 struct ft_bmg {

@@ -89,22 +89,37 @@ static void ft_map_changed(struct node *node, struct ft_map *map)
     ft_map_notify_agent(map);
 }
 
+/* Raises `failures` to the number of failed PEs; true if it was lower. */
+static bool ft_map_count(struct ft_map *map)
+{
+    uint32_t n = 0, seen = atomic_load_explicit(&map->failures, memory_order_acquire);
+
+    for (uint32_t i = 0; i < ft_map_set_words(map); i++)
+        n += (uint32_t)__builtin_popcountll(
+            atomic_load_explicit(&ft_map_failed(map)[i], memory_order_acquire));
+    while (seen < n)
+        if (atomic_compare_exchange_weak_explicit(
+                &map->failures, &seen, n, memory_order_acq_rel, memory_order_acquire))
+            return true;
+    return false;
+}
+
+/* The process that calls it may die after each statement; the next call for the same PEs
+ * does what was left undone. */
 bool ft_map_fail(struct node *node, const uint32_t *pe, uint32_t n)
 {
     struct ft_map *map = node_ft(node);
-    uint32_t fresh = 0;
+    bool fresh = false;
 
     for (uint32_t i = 0; i < n; i++) {
         uint64_t bit = (uint64_t)1 << pe[i] % 64;
         uint64_t was = atomic_fetch_or_explicit(&ft_map_failed(map)[pe[i] / 64], bit,
                                                 memory_order_acq_rel);
-        fresh += (was & bit) == 0;
+        fresh = fresh || (was & bit) == 0;
     }
-    if (fresh == 0)
-        return false;
-    atomic_fetch_add_explicit(&map->failures, fresh, memory_order_release);
-    ft_map_changed(node, map);
-    return true;
+    if (ft_map_count(map))
+        ft_map_changed(node, map);
+    return fresh;
 }
 
 void ft_map_revoke(struct node *node, uint64_t team)

@@ -190,6 +190,14 @@ void ft_proto_set_self_failed(struct ft_proto *p)
     p->calls.self_failed(p->host);
 }
 
+void ft_proto_tell(struct ft_proto *p, uint32_t node)
+{
+    if (ft_set_has(p->told, node))
+        return;
+    ft_set_add(p->told, node);
+    ft_proto_send_simple(p, node, FT_FRAME_VERDICT);
+}
+
 bool ft_proto_merge(struct ft_proto *p, uint32_t root, const uint8_t *cast, size_t len)
 {
     struct ft_news news;
@@ -212,6 +220,8 @@ bool ft_proto_merge(struct ft_proto *p, uint32_t root, const uint8_t *cast, size
     p->calls.failed(p->host, &news);
     if (news.nnodes_failed == 0)
         return true;
+    if (p->ring.observer != FT_NODE_NONE && ft_set_has(p->fresh.nodes, p->ring.observer))
+        ft_proto_tell(p, p->ring.observer);
     if (ft_ring_mend(&p->ring, p->now)) {
         ft_proto_send_sets(p, p->ring.observing, FT_FRAME_REQUEST, 0);
         ft_proto_send_log(p, p->ring.observing);
@@ -226,15 +236,13 @@ static void ft_proto_clear_in(struct ft_proto *p)
     memset(p->in.pes, 0, FT_SET_WORDS(p->npes) * 8);
 }
 
-/* This node has detected the failure of `node`: it looks up the PEs, and it also tells
- * `node`, in case that it is alive after all. */
+/* This node has detected the failure of `node`: it looks up the PEs. */
 static void ft_proto_report_node(struct ft_proto *p, uint32_t node)
 {
     ft_proto_clear_in(p);
     ft_set_add(p->in.nodes, node);
     p->calls.node_pes(p->host, node, p->in.pes);
-    ft_set_add(p->told, node);
-    ft_proto_send_simple(p, node, FT_FRAME_VERDICT);
+    ft_proto_tell(p, node);
     ft_proto_merge(p, p->me, NULL, 0);
 }
 
@@ -256,6 +264,9 @@ uint64_t ft_proto_tick(struct ft_proto *p, uint64_t now)
 
     if (!ft_proto_enter(p, now))
         return FT_NEVER;
+    if (p->ring.stalled && p->ring.observing != FT_NODE_NONE)
+        ft_proto_send_sets(p, p->ring.observing, FT_FRAME_REQUEST, FT_FLAG_PROBE);
+    p->ring.stalled = false;
     due = ft_ring_tick(&p->ring, p->now);
     if (due & FT_RING_BEAT)
         ft_proto_send_simple(p, p->ring.observer, FT_FRAME_BEAT);

@@ -33,6 +33,9 @@
  * after more than degree - 1 failures through the exchange between new ring neighbours (a
  * log of log_bytes holds the latest payloads and decisions; failure sets are exchanged in
  * full).
+ *     What only agents knew that were replaced (incarnation) is repeated for failures
+ * and, by ft_proto_agree_restore, for decisions; for payloads that matter their hosts
+ * repeat it.
  *   - Decisions of one agreement are equal on all surviving nodes.
  *
  * Uses: ft_ring, ft_bmg, ft_agree, ft_wire.  Used by: the agent hosts, tests/ft.

@@ -89,6 +89,11 @@ struct ft_proto {
  * was news. */
 bool ft_proto_merge(struct ft_proto *p, uint32_t root, const uint8_t *cast, size_t len);
 
+/* Sends VERDICT to a failed node, once.  A node declared failed that is alive must learn
+ * it: its observer, which made the verdict, and the node that it observes tell it, and
+ * every node to which it sends a frame. */
+void ft_proto_tell(struct ft_proto *p, uint32_t node);
+
 /* Other nodes consider this node failed: the last output of the machine. */
 void ft_proto_set_self_failed(struct ft_proto *p);
 

@@ -224,8 +224,14 @@ static bool ft_proto_receive_resumed(struct ft_proto *p, const struct ft_receive
     if (!ft_proto_accept_cast(p, c))
         return true;
     ft_proto_merge(p, c->root, NULL, 0);
-    if (!p->self_failed)
-        ft_agree_resumed(&p->agree, c->root, incarnation);
+    if (p->self_failed)
+        return true;
+    if (c->root == p->ring.observing) {
+        /* The predecessor may have lost the request for heartbeats. */
+        ft_proto_send_sets(p, c->root, FT_FRAME_REQUEST, 0);
+        ft_proto_send_log(p, c->root);
+    }
+    ft_agree_resumed(&p->agree, c->root, incarnation);
     return true;
 }
 
@@ -308,11 +314,7 @@ int ft_proto_receive(struct ft_proto *p, uint64_t now, uint32_t from, const void
                 from != p->me && len <= p->message_max;
 
     if (good && ft_set_has(p->failed.nodes, from)) {
-        /* Failed is permanent: the frame is ignored, and the sender learns it once. */
-        if (!ft_set_has(p->told, from)) {
-            ft_set_add(p->told, from);
-            ft_proto_send_simple(p, from, FT_FRAME_VERDICT);
-        }
+        ft_proto_tell(p, from); /* failed is permanent: the frame is ignored */
     } else if (good) {
         good = ft_proto_dispatch(p, type, &m);
         if (good)

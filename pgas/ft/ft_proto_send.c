@@ -108,13 +108,17 @@ void ft_proto_cast_payload(struct ft_proto *p, uint32_t kind, const void *data,
     ft_proto_cast_end(p, &w, true);
 }
 
+/* To all nodes directly: the observer may be one that the predecessor did not know. */
 void ft_proto_cast_resumed(struct ft_proto *p)
 {
     struct ft_writer w = ft_proto_cast(p, FT_CAST_RESUMED);
 
     ft_wire_put(&w, p->incarnation, 4);
     ft_proto_put_sets(p, &w, &p->failed);
-    ft_proto_cast_end(p, &w, true);
+    ft_bmg_log_add(&p->bmg, p->out, (size_t)(w.at - p->out));
+    for (uint32_t i = 0; i < p->nnodes; i++)
+        if (i != p->me && !ft_set_has(p->failed.nodes, i))
+            ft_proto_send(p, i, &w);
 }
 
 void ft_proto_cast_finish(struct ft_proto *p)

@@ -32,7 +32,7 @@ void ft_ring_init(struct ft_ring *r, uint64_t now, uint64_t grace)
     r->next_beat = now;
     r->deadline = now + grace + r->eta;
     r->last_input = now;
-    r->shortened = r->stopped = false;
+    r->shortened = r->stopped = r->stalled = false;
     ft_ring_wake(r);
 }
 
@@ -57,6 +57,7 @@ uint64_t ft_ring_advance(struct ft_ring *r, uint64_t now)
         if (late > r->delta / 4) {
             r->deadline += now - r->last_input;
             r->deadline = ft_ring_max(r->deadline, now + r->delta);
+            r->stalled = !r->stopped;
         } else {
             r->deadline += late;
         }

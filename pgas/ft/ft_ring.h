@@ -41,7 +41,8 @@ struct ft_ring {
     uint64_t deadline;  /* verdict if nothing is received from `observing` before */
     uint64_t wake; /* when the caller promised to call ft_ring_advance at the latest */
     uint64_t last_input; /* time of the last input */
-    bool shortened;      /* `closed` has reduced the deadline since the last heartbeat */
+    bool stalled;   /* the host did not run in time: probe `observing` (caller clears) */
+    bool shortened; /* `closed` has reduced the deadline since the last heartbeat */
     bool stopped;
 };
 

@@ -110,8 +110,8 @@ check_times() {
             END {
                 printf "%d returns, microseconds after the kill: median %.0f, 99 %% %.0f, 99.9 %% %.0f, last %.0f\n",
                     NR, v[int(NR / 2)], v[int(NR * .99)], v[int(NR * .999)], v[NR]
-                exit !(NR > 0 && v[int(NR / 2)] < 500000)
-            }' || fail "median of the returns"
+                exit !(NR > 0 && v[int(NR / 2)] < 500000 && v[int(NR * .99)] < 2000000)
+            }' || fail "the returns take too long"
     awk '$1 == "kills" { n += $2 } END { print n, "kills" }' "$work/samples"
 }
 
@@ -139,7 +139,7 @@ else
     for n in 2 3 5 8 16; do
         job "$n" -F
     done
-    for n in 16 16 16 16; do
+    for n in 16 16 16 16 16 16 16 16; do
         job "$n" -t
     done
     all_algorithms 5

@@ -96,11 +96,9 @@ static bool mend_locks(shmem_team_t team, uint64_t set, long *counter)
     int home = __builtin_ctzll(set);
 
     shmem_set_lock(&mend_lock);
-    if (mend_world_failed())
-        return false;
     shmem_long_p(counter, shmem_long_g(counter, home) + 1, home);
     shmem_quiet();
-    shmem_clear_lock(&mend_lock);
+    shmem_clear_lock(&mend_lock); /* also after a failure: the others wait for it */
     shmem_barrier_all();
     if (mend_world_failed())
         return false;

@@ -7,38 +7,47 @@
 
 /* ---- teams ------------------------------------------------------------------------ */
 
-static int team_destroy(shmem_team_t team, int rc)
+/* Destroys new teams if all live PEs have them: a failure may end the creation on some
+ * PEs only, even of a team without a failed PE.  Equal on all survivors. */
+static int team_settle(struct nohang_round *r, const shmem_team_t *team, int n, int rc)
 {
-    CHECK(rc != 0 || team != SHMEM_TEAM_INVALID);
-    if (team != SHMEM_TEAM_INVALID)
-        shmem_team_destroy(team);
-    return rc;
+    uint64_t all = rc == 0;
+    int status = shmemx_team_agree(r->team, &all);
+
+    for (int i = 0; i < n && all != 0; i++)
+        shmem_team_destroy(team[i]);
+    r->done = status != 0;
+    return status;
 }
 
 static int team_split(struct nohang_round *r)
 {
     static long undefined;
-    shmem_team_t x = (shmem_team_t)&undefined, y = x;
+    shmem_team_t team[2] = {(shmem_team_t)&undefined, (shmem_team_t)&undefined};
+    int n = 1 + nohang_draw(r, 11, 2), rc;
 
-    if (nohang_draw(r, 11, 2) == 0) {
-        int rc = shmem_team_split_strided(r->team, 0, 1, r->npes, NULL, 0, &x);
-        return team_destroy(x, rc);
-    }
-    int rc = shmem_team_split_2d(r->team, (r->npes + 1) / 2, NULL, 0, &x, NULL, 0, &y);
-    team_destroy(x, rc);
-    return team_destroy(y, rc);
+    if (n == 1)
+        rc = shmem_team_split_strided(r->team, 0, 1, r->npes, NULL, 0, &team[0]);
+    else
+        rc = shmem_team_split_2d(r->team, (r->npes + 1) / 2, NULL, 0, &team[0], NULL, 0,
+                                 &team[1]);
+    for (int i = 0; i < n; i++)
+        CHECK(team[i] != (shmem_team_t)&undefined);
+    CHECK(rc == 0 || team[n - 1] == SHMEM_TEAM_INVALID);
+    return team_settle(r, team, n, rc);
 }
 
 static int team_create(struct nohang_round *r)
 {
-    int list[BOARD_PES];
     static long undefined;
     shmem_team_t team = (shmem_team_t)&undefined;
+    int list[BOARD_PES];
 
     for (int i = 0; i < r->npes; i++)
         list[i] = r->npes - 1 - i;
     int rc = shmemx_team_create(r->team, list, r->npes, &team);
-    return team_destroy(team, rc);
+    CHECK((rc == 0) == (team != SHMEM_TEAM_INVALID));
+    return team_settle(r, &team, 1, rc);
 }
 
 static void team_dup(struct nohang_round *r)
@@ -184,8 +193,8 @@ static void team_threads_end(struct nohang_round *r)
 }
 
 const struct nohang_case nohang_team[] = {
-    {.name = "team_split", .call = team_split, .result = TEAM_RESULT},
-    {.name = "team_create", .call = team_create, .result = TEAM_RESULT},
+    {.name = "team_split", .call = team_split, .result = TEAM_RESULT, .uniform = true},
+    {.name = "team_create", .call = team_create, .result = TEAM_RESULT, .uniform = true},
     {.name = "team_destroy", .call = team_destroy_dup, .begin = team_dup},
     {.name = "malloc", .call = team_malloc, .result = WORLD_RESULT},
     {.name = "agree", .call = team_agree, .result = TEAM_RESULT, .uniform = true},

@@ -20,7 +20,7 @@ fail() {
 MAKEFLAGS= make -s -j"$processors" tests/sim/run
 
 # ---- random programs
-each=$((seeds / processors))
+each=$(((seeds + processors - 1) / processors))
 for i in $(seq "$processors"); do
     tests/sim/run --ft --seed=$(((i - 1) * each + 1)) --count="$each" \
         >"$work/run.$i" 2>&1 &

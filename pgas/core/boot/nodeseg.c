@@ -290,13 +290,19 @@ static int nodeseg_find_ended(void)
  * does not know that the other PEs start another generation.  We report it one probe
  * after the one that found it: by then the launcher has ended the job if the PE failed,
  * or our wait is over if the PE exited after all PEs had joined.
+ *
+ * With SHMEM_FT=continue the launcher marks a PE that fails.  Before it has joined, the
+ * others cannot do without its descriptor.
  */
 static void nodeseg_join_on_stall(const void *arg)
 {
     uint64_t now = clock_ns();
 
     (void)arg;
-    if (now < STATE.seen.next_ns)
+    if (atomic_load(&node_ft(pgas_self.node)->failures) > 0)
+        log_die("shmem_init: a PE has failed before all PEs of the node have joined the "
+                "job; failures are survived only after shmem_init");
+    if (pgas_self.generation == 1 || now < STATE.seen.next_ns)
         return;
     if (STATE.seen.ended >= 0)
         log_die("PE %d has ended, but PE %d calls shmem_init again; all PEs must",
@@ -336,11 +342,10 @@ void nodeseg_join(void)
     nodeseg_count_me(&g->node->joined);
     STATE.seen.ended = -1;
     STATE.seen.next_ns = 0;
-    block_until(
-        &(struct block_wait){.ready = nodeseg_all_joined,
-                             .arg = g->node,
-                             .on_stall = g->generation > 1 ? nodeseg_join_on_stall : NULL,
-                             .what = "shmem_init: for all PEs of the node"});
+    block_until(&(struct block_wait){.ready = nodeseg_all_joined,
+                                     .arg = g->node,
+                                     .on_stall = nodeseg_join_on_stall,
+                                     .what = "shmem_init: for all PEs of the node"});
 }
 
 void nodeseg_part(void)

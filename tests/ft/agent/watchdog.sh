@@ -22,7 +22,7 @@ ends() {
 }
 
 ends 137 '' idle SHMEM_FT=continue SHMEM_FT_WATCHDOG=1
-ends 0 done wait SHMEM_FT=continue SHMEM_FT_WATCHDOG=1
+ends 0 done wait SHMEM_FT=continue SHMEM_FT_WATCHDOG=2
 ends 1 'SHMEM_FT is "on"; set it to abort or continue' idle SHMEM_FT=on
 ends 1 'SHMEM_FT_PERIOD is 0' idle SHMEM_FT=continue SHMEM_FT_PERIOD=0
 ends 1 'at least twice SHMEM_FT_PERIOD, 300' idle SHMEM_FT=continue SHMEM_FT_PERIOD=150

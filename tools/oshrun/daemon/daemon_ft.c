@@ -250,24 +250,6 @@ int daemon_ft_recv(struct daemon *d, struct unpack *u)
 
 /* ---- start and stop --------------------------------------------------------------- */
 
-/* The failure domain of the node: the list of SHMEM_FT_DOMAINS ("a,b;c") that names it,
- * or else its own name. */
-static void daemon_ft_find_domain(const struct job *job, char *domain, size_t size)
-{
-    const char *name = job->node[job->here].name, *list = job->ft.domains;
-    snprintf(domain, size, "%s", name);
-    while (list != NULL && *list != '\0') {
-        const char *end = list + strcspn(list, ";");
-        for (const char *at = list; at < end; at++) {
-            size_t len = strcspn(at, ",;");
-            if (len == strlen(name) && memcmp(at, name, len) == 0)
-                snprintf(domain, size, "%.*s", (int)(end - list), list);
-            at += len;
-        }
-        list = *end != '\0' ? end + 1 : end;
-    }
-}
-
 /* Runs in a thread of the agent. */
 static void daemon_ft_on_self_failed(void *arg)
 {
@@ -278,17 +260,16 @@ static void daemon_ft_on_self_failed(void *arg)
 
 static int daemon_ft_start_agent(struct daemon *d)
 {
-    char domain[PATH_MAX], why[WHY_BYTES] = "";
+    char why[WHY_BYTES] = "";
     const struct ft_agent_options options = {.node = d->node,
                                              .interfaces = d->job->ft.interfaces,
                                              .loopback = d->job->virtual_nodes ||
                                                          d->job->nnodes == 1,
                                              .period_ms = d->job->ft.period_ms,
                                              .timeout_ms = d->job->ft.timeout_ms,
-                                             .domain = domain,
+                                             .domain = d->job->node[d->job->here].name,
                                              .self_failed = daemon_ft_on_self_failed,
                                              .arg = d};
-    daemon_ft_find_domain(d->job, domain, sizeof domain);
     d->ft.agent = ft_agent_start(&options, why, sizeof why);
     if (d->ft.agent != NULL)
         return 0;

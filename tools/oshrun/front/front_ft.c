@@ -211,8 +211,21 @@ static void front_ft_on_suspects(void *arg)
             daemons_drop(f->daemons, i, "does not end PEs that others consider failed");
 }
 
-void front_ft_reported(struct front *f, const uint32_t *rank, uint32_t count)
+/* If two nodes report each other, because only their agents cannot reach each other, the
+ * first report counts: a node whose PEs are suspects has no say. */
+static bool front_ft_is_suspect(const struct front *f, const struct job_node *jn)
 {
+    for (uint32_t i = 0; i < jn->npes; i++)
+        if (f->ft.pe[jn->rank[i]].state == FRONT_PE_SUSPECT)
+            return true;
+    return false;
+}
+
+void front_ft_reported(struct front *f, uint32_t node, const uint32_t *rank,
+                       uint32_t count)
+{
+    if (front_ft_is_suspect(f, &f->job.node[node]))
+        return;
     uint32_t *suspect = calloc(count > 0 ? count : 1, sizeof *suspect), n = 0;
     if (suspect == NULL)
         error_no_memory();

@@ -37,7 +37,8 @@ void front_ft_ended(struct front *f, const struct daemon_end *end);
 /* A node is lost, on which `live` PEs had not ended.  why: as of daemons_lost. */
 void front_ft_lost(struct front *f, uint32_t node, uint32_t live, const char *why);
 /* The alive map of a node has these PEs as failed. */
-void front_ft_reported(struct front *f, const uint32_t *rank, uint32_t count);
+void front_ft_reported(struct front *f, uint32_t node, const uint32_t *rank,
+                       uint32_t count);
 
 /* At the end of the job: sets the status if no PE has survived. */
 void front_ft_finish(struct front *f);

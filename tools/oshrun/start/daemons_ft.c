@@ -107,14 +107,13 @@ void daemons_ft_recv_failed(struct daemons *ds, struct daemon_conn *dc, const ch
 
 int daemons_ft_recv(struct daemons *ds, struct daemon_conn *dc, struct unpack *u)
 {
-    (void)dc;
     uint32_t lost = unpack_u32(u), count;
     uint32_t *rank = unpack_numbers(u, &count);
     bool good = unpack_done(u) && ds->job->ft.on && lost == WIRE_NONE;
     for (uint32_t i = 0; good && i < count; i++)
         good = rank[i] < ds->job->npes;
     if (good)
-        front_ft_reported(ds->front, rank, count);
+        front_ft_reported(ds->front, dc->node, rank, count);
     free(rank);
     return good ? 0 : BAD;
 }
