@@ -35,6 +35,8 @@ enum {
     WAKE_NS = 2000,   /* .. until an agent has processed an event */
     START_NS = 50000, /* .. until a successor of an agent runs */
     GRACE_TIMEOUTS = 3,
+    SLOW_IN = 8,   /* one frame in so many takes up to */
+    SLOW_PART = 4, /* 1 / SLOW_PART of slow_ns longer */
 };
 #define NS_PER_MS UINT64_C(1000000)
 
@@ -145,13 +147,16 @@ static struct failure_frame *failure_new_frame(struct failure *f, int from, int 
     return frame;
 }
 
-/* The sockets of the agents are not slowed by the operations of the PEs, which may thus
- * arrive after a shrink. */
+/* Frames are slowed less than the operations of the PEs, which may thus arrive after a
+ * shrink. */
 static uint64_t failure_trip_ns(struct failure *f)
 {
     const struct job_config *c = &f->job->config;
+    uint64_t ns = c->latency_ns + random_below(&f->random, c->jitter_ns + 1);
 
-    return c->latency_ns + random_below(&f->random, c->jitter_ns + 1);
+    if (random_below(&f->random, SLOW_IN) == 0)
+        ns += random_below(&f->random, c->slow_ns / SLOW_PART + 1);
+    return ns;
 }
 
 static void failure_send(void *host, uint32_t to, uint32_t generation, const void *bytes,
