@@ -217,7 +217,7 @@ static bool ft_mailbox_done(const void *arg)
 }
 
 /* Claims a mailbox of this PE: 0 <= slot < FT_SLOTS. */
-static bool ft_mailbox_claimed(const void *arg)
+static bool ft_mailbox_try_claim(const void *arg)
 {
     int *slot = (int *)(uintptr_t)arg;
     bool found = false;
@@ -238,6 +238,7 @@ static void ft_mailbox_release(int slot)
     pthread_mutex_lock(&STATE.lock);
     STATE.slot_used[slot] = false;
     pthread_mutex_unlock(&STATE.lock);
+    block_wake_own(); /* a thread may wait for a mailbox */
 }
 
 /* Posts the request in the mailbox and waits until the agent has completed it. */
@@ -257,7 +258,7 @@ void ft_agree(struct shmem_team *team, struct ft_vote *vote, const char *fn)
 
     PGAS_ASSERT(vote->ands + vote->maxs <= FT_WORDS);
     block_until(
-        &(struct block_wait){.ready = ft_mailbox_claimed, .arg = &slot, .what = fn});
+        &(struct block_wait){.ready = ft_mailbox_try_claim, .arg = &slot, .what = fn});
     struct ft_mailbox *box = ft_map_mailbox(map, local, slot);
     uint64_t *members = ft_map_members(map, local, slot);
     memset(members, 0, set);
@@ -283,7 +284,7 @@ void ft_revoke(struct shmem_team *team, const char *fn)
     int slot;
 
     block_until(
-        &(struct block_wait){.ready = ft_mailbox_claimed, .arg = &slot, .what = fn});
+        &(struct block_wait){.ready = ft_mailbox_try_claim, .arg = &slot, .what = fn});
     struct ft_mailbox *box =
         ft_map_mailbox(pgas_self.ft, (uint32_t)pgas_self.local_rank, slot);
     box->request = FT_REVOKE;

@@ -8,10 +8,11 @@
  * with SHMEM_FT=abort leaves it unused, and its pages are never touched.
  *
  * Invariants and memory order.  A bit of `failed` is set once and never cleared.  The
- * thread that sets it (fetch_or, acq_rel) increments `failures` and then `epoch` with
- * release, and wakes every sleeper of the node: a thread that loads the new epoch with
- * acquire sees the bit.  `epoch` counts changes (failures, revocations); a PE that has
- * processed all changes has stored the value that it loaded before it processed them.
+ * thread that sets it (fetch_or, acq_rel) raises `failures` to the number of bits,
+ * increments `epoch` with release, and wakes every sleeper of the node: a thread that
+ * loads the new epoch with acquire sees the bit.  `epoch` counts changes (failures,
+ * revocations). A process may die between these steps; the next ft_map_fail for the PE
+ * does the others.
  *
  * A mailbox belongs to its PE while its state is FT_IDLE or FT_DONE, and to the agent
  * while it is FT_POSTED; both hand it over with release.
@@ -55,7 +56,7 @@ enum ft_mailbox_state { FT_IDLE, FT_POSTED, FT_DONE };
 enum ft_request { FT_AGREE = 1, FT_REVOKE };
 
 /* A request of a PE.  The sets of PEs `members` and `failed` follow the mailboxes
- * (ft_map_members, ft_map_failed_of). */
+ * (ft_map_members, ft_map_agreed). */
 struct ft_mailbox {
     _Alignas(FT_LINE) _Atomic uint32_t state; /* enum ft_mailbox_state; a futex */
     uint32_t request;                         /* enum ft_request */

@@ -315,8 +315,8 @@ static void front_ft_list(const struct front *f, char text[TEXT_BYTES])
         len += (size_t)more;
         shown += n;
     }
-    snprintf(text + len, TEXT_REST, shown < f->ft.failed ? ", and %u more" : "",
-             f->ft.failed - shown);
+    if (shown < f->ft.failed)
+        snprintf(text + len, TEXT_REST, ", and %u more", f->ft.failed - shown);
     free(rank);
     free(done);
 }
