@@ -17,7 +17,8 @@ fail() {
     failures=$((failures + 1))
 }
 
-MAKEFLAGS= make -s -j"$processors" tests/sim/run tests/sim/scale tests/sim/startup
+# Two tests use these objects.
+MAKEFLAGS= flock config.status make -s -j"$processors" tests/sim/run tests/sim/scale tests/sim/startup
 
 # ---- random programs
 each=$((seeds / processors))
