@@ -23,7 +23,12 @@ enum {
 };
 
 /* Of the seed; job.c and run.c have others. */
-enum { STREAM_CALLS = 1000, STREAM_PES = 200, STREAM_ROUNDS = 100000 };
+enum {
+    STREAM_CALLS = 1000,
+    STREAM_PES = 200,
+    STREAM_ROUNDS = 100000,
+    STREAM_FIRST = 200000
+};
 
 /* ---- the world after a failure ----------------------------------------------------- */
 
@@ -175,6 +180,38 @@ static int ft_make_teams(struct pe *pe)
     return rc;
 }
 
+/* A token passes the survivors in order. */
+static int ft_pass_token(struct pe *pe)
+{
+    uint64_t *token = (uint64_t *)&pe->word[WORD_TOKEN], round = (uint64_t)pe->round;
+    int me = shmem_team_my_pe(pe->team[0]), npes = shmem_team_n_pes(pe->team[0]);
+
+    uint64_t got = me > 0 ? shmem_signal_wait_until(token, SHMEM_CMP_GE, round) : round;
+    if (got < round && ft_status() == 0)
+        ft_fail(pe->program, "shrink %d: a wait has ended without a failure", pe->round);
+    if (got >= round && me + 1 < npes)
+        shmem_ulong_p((unsigned long *)token, round,
+                      shmem_team_translate_pe(pe->team[0], me + 1, SHMEM_TEAM_WORLD));
+    return ft_status();
+}
+
+static int ft_sync_world(struct pe *pe)
+{
+    (void)pe;
+    shmem_barrier_all();
+    return ft_status();
+}
+
+/* The first calls after a shrink, which must notice later failures. */
+static int ft_first_call(struct pe *pe)
+{
+    uint64_t random =
+        random_stream(pe->program->seed, STREAM_FIRST + (uint64_t)pe->round);
+    uint64_t kind = random_below(&random, 3);
+
+    return kind == 0 ? ft_pass_token(pe) : kind == 1 ? ft_sync_world(pe) : 0;
+}
+
 /* After a shrink: the survivors continue after the last call that one of them has begun,
  * and their heaps are equal. */
 static int ft_continue(struct pe *pe)
@@ -185,12 +222,10 @@ static int ft_continue(struct pe *pe)
     memset(pe->block, 0, sizeof pe->block); /* may be in use elsewhere */
     ft_clear_dest(pe);
     *in = pe->step;
-    if (pe->round % 2 != 0) {
-        shmem_barrier_all();
-        if (ft_status() != 0)
-            return ft_status();
-    }
-    int rc = shmem_long_max_reduce(pe->team[0], out, in, 1);
+    int rc = ft_first_call(pe);
+    if (rc != 0)
+        return rc;
+    rc = shmem_long_max_reduce(pe->team[0], out, in, 1);
     if (rc != 0)
         return rc;
     pe->step = (int)*out;

@@ -28,7 +28,16 @@ struct pe {
     void *block[BLOCKS];
 };
 
-enum word { WORD_COUNT, WORD_NEXT, WORD_PASSED, WORD_SUM, WORD_IN, WORD_OUT, WORDS = 12 };
+enum word {
+    WORD_COUNT,
+    WORD_NEXT,
+    WORD_PASSED,
+    WORD_SUM,
+    WORD_IN,
+    WORD_OUT,
+    WORD_TOKEN,
+    WORDS = 12
+};
 
 /* A call of the PEs of a team. */
 struct call {
