@@ -31,7 +31,7 @@ enum {
     DATA_SLOT = 1100 << 10,
     SHARED_WORDS = 64, /* words per PE in shared memory, for the cases */
     WHAT_MAX = 512,
-    MAX_CASES = 64,
+    MAX_CASES = 128,
 };
 
 /* Exit status of a PE.  PE_GAVE_UP: another PE failed. */

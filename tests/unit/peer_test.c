@@ -3,6 +3,8 @@
 #include "config.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "pgas/core/memory/heap.h"
@@ -15,13 +17,18 @@ enum { LEN = 1 << 20 };
 static char *data; /* stands for this PE's globals */
 static struct node *node;
 
+enum { NODE_SIZE = 1 << 16 }; /* of the node segment with its alive map */
+
 /* PE 0 is us; PE 1 is a second segment of this process. */
 static void world(void)
 {
     static const uint32_t pes[] = {0, 1};
     struct pgas *g = &pgas_self;
 
-    node = calloc(1, node_bytes(2));
+    node = aligned_alloc(NODE_LINE, NODE_SIZE);
+    memset(node, 0, NODE_SIZE);
+    node->ft_at = node_bytes(2);
+    node->npes = 2;
     g->env.symmetric_size = LEN;
     g->npes = 2;
     g->local_size = 2;
@@ -68,7 +75,7 @@ Test(peer, same_offset_on_the_other_pe, .init = world)
 /* An alive map in which PE 1 has failed. */
 static void fail_pe_1(void)
 {
-    pgas_self.ft = calloc(1, ft_map_bytes(2, 1, 2));
+    pgas_self.ft = node_ft(node);
     ft_map_init(pgas_self.ft, 2, 1, 0, 2);
     atomic_store(ft_map_failed(pgas_self.ft), 1 << 1);
 }
