@@ -15,14 +15,10 @@
 #include "pgas/core/progress/net.h"
 #include "pgas/core/team/team.h"
 #include "pgas/ft/ft.h"
+#include "pgas/ft/ft_types.h"
 #include "pgas/ft/ft_watch.h"
 
 #define STATE core_self.ft
-
-static bool ft_set_has(const uint64_t *set, uint32_t pe)
-{
-    return (set[pe / 64] >> pe % 64 & 1) != 0;
-}
 
 /* ---- what this PE knows ----------------------------------------------------------- */
 
@@ -262,10 +258,8 @@ void ft_agree(struct shmem_team *team, struct ft_vote *vote, const char *fn)
     struct ft_mailbox *box = ft_map_mailbox(map, local, slot);
     uint64_t *members = ft_map_members(map, local, slot);
     memset(members, 0, set);
-    for (int i = 0; i < team->npes; i++) {
-        uint32_t pe = (uint32_t)team_world_pe(team, i);
-        members[pe / 64] |= (uint64_t)1 << pe % 64;
-    }
+    for (int i = 0; i < team->npes; i++)
+        ft_set_add(members, (uint32_t)team_world_pe(team, i));
     box->request = FT_AGREE;
     box->team = team->uid;
     box->seq = ++team->agreements;

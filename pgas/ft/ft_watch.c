@@ -3,7 +3,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -38,7 +37,7 @@ static void ft_watch_store(uint32_t value)
     struct ft_word *word = ft_watch_own_word();
 
     atomic_store_explicit(&word->futex, value, memory_order_release);
-    syscall(SYS_futex, &word->futex, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    os_futex_wake(&word->futex);
 }
 
 /* The robust list of the thread has one entry.  The kernel finds the futex of an entry at
@@ -143,7 +142,7 @@ void ft_watch_stop(void)
     store_release_u32(&STATE.stop, 1);
     /* Any change of the epoch ends the sleep; that of the others' threads is harmless. */
     atomic_fetch_add_explicit(&pgas_self.ft->epoch, 1, memory_order_release);
-    syscall(SYS_futex, &pgas_self.ft->epoch, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    os_futex_wake(&pgas_self.ft->epoch);
     pthread_join(STATE.watch, NULL);
     STATE.watching = false;
 }

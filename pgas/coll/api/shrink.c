@@ -26,6 +26,7 @@
 #include "pgas/core/team/ctx.h"
 #include "pgas/core/team/slot.h"
 #include "pgas/ft/ft.h"
+#include "pgas/ft/ft_types.h"
 
 enum { TEAMS_MAX = 2 };
 
@@ -49,15 +50,10 @@ static uint64_t *shrink_new_set(const char *fn)
     return set;
 }
 
-static bool shrink_has(const uint64_t *set, int pe)
-{
-    return (set[pe / 64] >> pe % 64 & 1) != 0;
-}
-
 static bool shrink_any_failed(const struct shmem_team *team, const uint64_t *failed)
 {
     for (int i = 0; i < team->npes; i++)
-        if (shrink_has(failed, team_world_pe(team, i)))
+        if (ft_set_has(failed, (uint32_t)team_world_pe(team, i)))
             return true;
     return false;
 }
@@ -125,7 +121,7 @@ static int shrink_survivors(const struct shrink *s, int *list)
     int n = 0;
 
     for (int i = 0; i < s->team->npes; i++)
-        if (!shrink_has(s->failed, team_world_pe(s->team, i)))
+        if (!ft_set_has(s->failed, (uint32_t)team_world_pe(s->team, i)))
             list[n++] = i;
     return n;
 }
@@ -176,8 +172,9 @@ static void shrink_acknowledge(struct shrink *s)
     uint64_t *members = shrink_new_set(s->fn);
 
     for (int i = 0; i < s->team->npes; i++) {
-        int pe = team_world_pe(s->team, i);
-        members[pe / 64] |= s->failed[pe / 64] & (uint64_t)1 << pe % 64;
+        uint32_t pe = (uint32_t)team_world_pe(s->team, i);
+        if (ft_set_has(s->failed, pe))
+            ft_set_add(members, pe);
     }
     ft_acknowledge(members);
     free(members);
