@@ -9,7 +9,7 @@ EXTRA_DIST    += contrib/openshmem.pc.in contrib/OpenSHMEMConfig.cmake.in \
 	LICENSE README.md CONTRIBUTING.md CHANGES.md SECURITY.md docs/ARCHITECTURE.md \
 	docs/BENCHMARKS.md docs/LAUNCHERS.md docs/PORTING.md docs/TRANSPORTS.md docs/TROUBLESHOOTING.md \
 	docs/FAILURES.md docs/SCALING.md docs/TUNING.md docs/TUTORIAL.md \
-	pgas/core/README.md pgas/coll/README.md pgas/ft/README.md pgas/ft/PROTOCOL.md \
+	pgas/core/README.md pgas/coll/README.md pgas/ft/README.md pgas/ft/protocol/README.md \
 	pgas/rma/README.md pgas/datatype/README.md tools/oshrun/README.md \
 	quickstart tools/stages.sh tools/show-tail.sh tools/run-tests tools/clang-check tools/plan.awk \
 	tools/archive-complete \

@@ -140,19 +140,19 @@ libpgas_la_LIBADD = $(op_libraries) libft.la
 # launcher links them, and so does the simulator (tests/ft), without the rest of the library.
 # ft_step_sources: without sockets, threads or clock.
 ft_step_sources = \
-	pgas/ft/ft_agree.c pgas/ft/ft_agree.h pgas/ft/ft_bmg.c pgas/ft/ft_bmg.h \
-	pgas/ft/ft_proto.c pgas/ft/ft_proto.h pgas/ft/ft_proto_int.h \
-	pgas/ft/ft_proto_receive.c pgas/ft/ft_proto_send.c \
-	pgas/ft/ft_ring.c pgas/ft/ft_ring.h pgas/ft/ft_types.h \
-	pgas/ft/ft_service.c pgas/ft/ft_service.h pgas/ft/ft_service_pe.c \
-	pgas/ft/ft_wire.c pgas/ft/ft_wire.h
+	pgas/ft/protocol/ft_agree.c pgas/ft/protocol/ft_agree.h pgas/ft/protocol/ft_bmg.c pgas/ft/protocol/ft_bmg.h \
+	pgas/ft/protocol/ft_proto.c pgas/ft/protocol/ft_proto.h pgas/ft/protocol/ft_proto_int.h \
+	pgas/ft/protocol/ft_proto_receive.c pgas/ft/protocol/ft_proto_send.c \
+	pgas/ft/protocol/ft_ring.c pgas/ft/protocol/ft_ring.h pgas/ft/ft_types.h \
+	pgas/ft/agent/ft_service.c pgas/ft/agent/ft_service.h pgas/ft/agent/ft_service_pe.c \
+	pgas/ft/protocol/ft_wire.c pgas/ft/protocol/ft_wire.h
 noinst_LTLIBRARIES += libft.la
 libft_la_SOURCES = $(ft_step_sources) \
 	pgas/core/base/address.c pgas/core/base/address.h \
-	pgas/ft/ft_agent.c pgas/ft/ft_agent.h pgas/ft/ft_agent_int.h pgas/ft/ft_agent_pe.c \
-	pgas/ft/ft_domain.c pgas/ft/ft_domain.h \
-	pgas/ft/ft_mesh.c pgas/ft/ft_mesh.h pgas/ft/ft_mesh_auth.c pgas/ft/ft_mesh_int.h \
-	pgas/ft/ft_mesh_link.c pgas/ft/ft_mesh_listen.c
+	pgas/ft/agent/ft_agent.c pgas/ft/agent/ft_agent.h pgas/ft/agent/ft_agent_int.h pgas/ft/agent/ft_agent_pe.c \
+	pgas/ft/agent/ft_domain.c pgas/ft/agent/ft_domain.h \
+	pgas/ft/agent/ft_mesh.c pgas/ft/agent/ft_mesh.h pgas/ft/agent/ft_mesh_auth.c pgas/ft/agent/ft_mesh_int.h \
+	pgas/ft/agent/ft_mesh_link.c pgas/ft/agent/ft_mesh_listen.c
 libft_la_CPPFLAGS = $(AM_CPPFLAGS) $(NETTLE_CFLAGS)
 libft_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 

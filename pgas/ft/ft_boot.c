@@ -17,9 +17,9 @@
 #include "pgas/core/boot/nodeseg.h"
 #include "pgas/core/progress/alive.h"
 #include "pgas/core/progress/block.h"
-#include "pgas/ft/ft_agent.h"
+#include "pgas/ft/agent/ft_agent.h"
 #include "pgas/ft/ft_boot.h"
-#include "pgas/ft/ft_domain.h"
+#include "pgas/ft/agent/ft_domain.h"
 #include "pgas/ft/ft_map.h"
 #include "pgas/ft/ft_types.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * agree.pml - agreement of N nodes of which at most KILLS fail (pgas/ft/ft_agree.h).
+ * agree.pml - agreement of N nodes of which at most KILLS fail (pgas/ft/protocol/ft_agree.h).
  *
  * A live node learns of a failure at any time after it.  Frames are delivered in any order
  * (the protocol does not rely on the order between its frames); those of a node that dies may

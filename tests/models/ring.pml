@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ring.pml - detection and mending of the heartbeat ring (pgas/ft/ft_ring.h) with the spread of
+ * ring.pml - detection and mending of the heartbeat ring (pgas/ft/protocol/ft_ring.h) with the spread of
  * news, for N nodes of which at most KILLS fail.
  *
  * Time is abstracted by its consequence: silence of the observed node is possible if that node

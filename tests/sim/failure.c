@@ -24,7 +24,7 @@
 #include "pgas/core/base/pgas.h"
 #include "pgas/ft/ft.h"
 #include "pgas/ft/ft_boot.h"
-#include "pgas/ft/ft_service.h"
+#include "pgas/ft/agent/ft_service.h"
 #include "pgas/ft/ft_watch.h"
 #include "pgas/transport/test/random.h"
 #include "tests/sim/job_int.h"

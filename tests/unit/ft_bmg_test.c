@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "pgas/ft/ft_bmg.h"
+#include "pgas/ft/protocol/ft_bmg.h"
 
 enum { NODES_MAX = 130, LOG_SIZE = 64 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pgas/ft/ft_proto_int.h"
+#include "pgas/ft/protocol/ft_proto_int.h"
 #include "pgas/transport/test/random.h"
 
 enum { NODES = 9, PES = 70, FRAMES_MAX = 512, ROUNDS = 20000 };

@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "pgas/ft/ft_ring.h"
+#include "pgas/ft/protocol/ft_ring.h"
 
 enum { NODES = 8, ORDER_MAX = 40 };
 #define DELTA UINT64_C(1000)

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "pgas/ft/ft_mesh.h"
+#include "pgas/ft/agent/ft_mesh.h"
 #include "tests/ft/agent/job.h"
 
 enum { NODES = 5, ALL = NODES * LOCAL, NS_PER_US = 1000, NS_PER_MS = 1000000 };

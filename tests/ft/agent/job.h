@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 #include "pgas/core/boot/node.h"
-#include "pgas/ft/ft_agent.h"
+#include "pgas/ft/agent/ft_agent.h"
 #include "pgas/ft/ft_map.h"
 
 enum {

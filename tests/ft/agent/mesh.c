@@ -13,8 +13,8 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "pgas/ft/ft_domain.h"
-#include "pgas/ft/ft_mesh_int.h"
+#include "pgas/ft/agent/ft_domain.h"
+#include "pgas/ft/agent/ft_mesh_int.h"
 
 enum {
     NODES = 4,

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "pgas/core/base/pgas_assert.h"
-#include "pgas/ft/ft_proto_int.h"
+#include "pgas/ft/protocol/ft_proto_int.h"
 #include "pgas/transport/test/random.h"
 #include "tests/ft/protocol/cluster.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cluster.h - a simulated cluster: N failure protocols (pgas/ft/ft_proto.h) in virtual
- * time, with the hosts, network and faults around them.
+ * cluster.h - a simulated cluster: N failure protocols (pgas/ft/protocol/ft_proto.h) in
+ * virtual time, with the hosts, network and faults around them.
  *
  * The network delivers frames in order per pair of nodes, each within `delay_max`; frames
  * to failed nodes are lost, and those of the last moments before a failure may be.  A
@@ -13,7 +13,7 @@
 #ifndef TESTS_FT_CLUSTER_H
 #define TESTS_FT_CLUSTER_H
 
-#include "pgas/ft/ft_proto.h"
+#include "pgas/ft/protocol/ft_proto.h"
 #include "tests/ft/protocol/queue.h"
 
 enum {

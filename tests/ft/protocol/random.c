@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pgas/ft/ft_ring.h"
+#include "pgas/ft/protocol/ft_ring.h"
 #include "pgas/transport/test/random.h"
 #include "tests/ft/protocol/cluster.h"
 

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "pgas/ft/ft_bmg.h"
+#include "pgas/ft/protocol/ft_bmg.h"
 #include "pgas/transport/test/random.h"
 #include "tests/ft/protocol/cluster.h"
 #include "tests/ft/protocol/swim.h"

@@ -18,7 +18,7 @@
 #include "tools/oshrun/daemon/stand_in.h"
 #include "tools/oshrun/util/string_list.h"
 
-#include "pgas/ft/ft_agent.h"
+#include "pgas/ft/agent/ft_agent.h"
 #include "pgas/ft/ft_map.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* ft_ring.c - the heartbeat ring (ft_ring.h). */
 #include "config.h"
 
-#include "pgas/ft/ft_ring.h"
+#include "pgas/ft/protocol/ft_ring.h"
 
 #include <stdlib.h>
 
@@ -41,7 +41,7 @@ void ft_ring_init(struct ft_ring *r, uint64_t now, uint64_t grace)
     r->last_input = now;
     r->extended = 0;
     r->shortened = r->stopped = r->stalled = false;
-    r->heard = grace == 0;
+    r->alive = grace == 0;
     ft_ring_wake(r);
 }
 
@@ -103,19 +103,19 @@ unsigned ft_ring_tick(struct ft_ring *r, uint64_t now)
     return due;
 }
 
-void ft_ring_heard(struct ft_ring *r, uint64_t now, uint32_t from)
+void ft_ring_received(struct ft_ring *r, uint64_t now, uint32_t from)
 {
     if (from != r->observing)
         return;
     r->deadline = ft_ring_max(r->deadline, now + r->eta); /* the grace period stays */
     r->extended = 0;
     r->shortened = false;
-    r->heard = true;
+    r->alive = true;
 }
 
 bool ft_ring_closed(struct ft_ring *r, uint64_t now, uint32_t node)
 {
-    if (node != r->observing || r->shortened || !r->heard)
+    if (node != r->observing || r->shortened || !r->alive)
         return false;
     r->shortened = true;
     if (r->deadline > now + r->delta)

@@ -18,7 +18,7 @@
 
 #include "pgas/core/base/clock.h"
 #include "pgas/core/base/pgas_assert.h"
-#include "pgas/ft/ft_mesh_int.h"
+#include "pgas/ft/agent/ft_mesh_int.h"
 
 enum {
     READ_BYTES = 4096,    /* smallest space for reading */

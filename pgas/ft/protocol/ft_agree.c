@@ -2,8 +2,8 @@
 /* ft_agree.c - agreement of the live member nodes of a team (ft_agree.h). */
 #include "config.h"
 
-#include "pgas/ft/ft_agree.h"
-#include "pgas/ft/ft_wire.h"
+#include "pgas/ft/protocol/ft_agree.h"
+#include "pgas/ft/protocol/ft_wire.h"
 
 #include <string.h>
 

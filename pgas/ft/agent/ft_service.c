@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pgas/ft/ft_ring.h"
-#include "pgas/ft/ft_service.h"
+#include "pgas/ft/protocol/ft_ring.h"
+#include "pgas/ft/agent/ft_service.h"
 
 enum { AGREEMENTS = 256 /* that the protocol stores */ };
 

@@ -9,10 +9,10 @@
 #include <pthread.h>
 
 #include "pgas/core/boot/node.h"
-#include "pgas/ft/ft_agent.h"
+#include "pgas/ft/agent/ft_agent.h"
 #include "pgas/ft/ft_map.h"
-#include "pgas/ft/ft_mesh.h"
-#include "pgas/ft/ft_service.h"
+#include "pgas/ft/agent/ft_mesh.h"
+#include "pgas/ft/agent/ft_service.h"
 
 /* The lock protects all but the options, `poke` and `stop`. */
 struct ft_agent {

@@ -29,11 +29,11 @@
 #ifndef PGAS_FT_PROTO_INT_H
 #define PGAS_FT_PROTO_INT_H
 
-#include "pgas/ft/ft_agree.h"
-#include "pgas/ft/ft_bmg.h"
-#include "pgas/ft/ft_proto.h"
-#include "pgas/ft/ft_ring.h"
-#include "pgas/ft/ft_wire.h"
+#include "pgas/ft/protocol/ft_agree.h"
+#include "pgas/ft/protocol/ft_bmg.h"
+#include "pgas/ft/protocol/ft_proto.h"
+#include "pgas/ft/protocol/ft_ring.h"
+#include "pgas/ft/protocol/ft_wire.h"
 
 enum ft_frame {
     FT_FRAME_BEAT = 1,

@@ -23,7 +23,7 @@
 
 #include "pgas/core/base/clock.h"
 #include "pgas/core/base/pgas_assert.h"
-#include "pgas/ft/ft_mesh_int.h"
+#include "pgas/ft/agent/ft_mesh_int.h"
 
 enum {
     EVENTS = 64,        /* for each epoll_wait */
@@ -217,7 +217,7 @@ static bool ft_peer_endpoint_valid(const struct ft_endpoint *e)
 static void ft_peer_tell_moved(struct ft_mesh *mesh, uint32_t to, uint32_t about)
 {
     struct ft_moved m = {.node = about,
-                         .incarnation = mesh->peer[about].heard,
+                         .incarnation = mesh->peer[about].known,
                          .endpoint = mesh->job.endpoint[about]};
 
     ft_mesh_send(mesh, to, FT_TAG_ENDPOINT, &m, sizeof m);
@@ -227,9 +227,9 @@ static void ft_peer_tell_moved(struct ft_mesh *mesh, uint32_t to, uint32_t about
 static void ft_peer_moved(struct ft_mesh *mesh, const struct ft_proof *proof)
 {
     mesh->job.endpoint[proof->from] = proof->endpoint;
-    mesh->peer[proof->from].heard = proof->incarnation;
+    mesh->peer[proof->from].known = proof->incarnation;
     for (uint32_t i = 0; i < mesh->job.nnodes; i++) {
-        if (i == proof->from || mesh->peer[i].heard == 0 || mesh->peer[i].given_up)
+        if (i == proof->from || mesh->peer[i].known == 0 || mesh->peer[i].given_up)
             continue;
         ft_peer_tell_moved(mesh, proof->from, i);
         ft_peer_tell_moved(mesh, i, proof->from);
@@ -247,9 +247,9 @@ bool ft_peer_take_moved(struct ft_mesh *mesh, const void *bytes, size_t n)
     if (m.node >= mesh->job.nnodes || !ft_peer_endpoint_valid(&m.endpoint))
         return false;
     struct ft_peer *peer = &mesh->peer[m.node];
-    if (m.node == mesh->job.node || (int32_t)(m.incarnation - peer->heard) <= 0)
+    if (m.node == mesh->job.node || (int32_t)(m.incarnation - peer->known) <= 0)
         return true;
-    peer->heard = m.incarnation;
+    peer->known = m.incarnation;
     mesh->job.endpoint[m.node] = m.endpoint;
     if (peer->retry_ns != FT_NEVER) {
         peer->retry_ns = 0;

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "pgas/ft/ft_mesh_int.h"
+#include "pgas/ft/agent/ft_mesh_int.h"
 
 /* The last byte is the version. */
 static const uint8_t hello_magic[8] = {'p', 'g', 'a', 's', 'f', 't', 'H', 1};

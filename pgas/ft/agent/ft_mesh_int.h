@@ -8,7 +8,7 @@
 #define PGAS_FT_MESH_INT_H
 
 #include "pgas/core/base/address.h"
-#include "pgas/ft/ft_mesh.h"
+#include "pgas/ft/agent/ft_mesh.h"
 #include "pgas/ft/ft_types.h"
 
 #define FT_NS_PER_MS 1000000u
@@ -119,7 +119,7 @@ struct ft_peer {
     uint64_t retry_ns; /* time of the next attempt; FT_NEVER: none is planned */
     uint32_t retry_ms; /* pause after the next failed round of attempts */
     uint32_t incarnation;
-    uint32_t heard;   /* incarnation of its agent, of which the endpoint is known */
+    uint32_t known;   /* incarnation of its agent, of which the endpoint is known */
     uint32_t address; /* index of the address to try next */
     uint32_t tried;   /* addresses of this round that failed */
     bool given_up;

@@ -4,7 +4,7 @@
  */
 #include "config.h"
 
-#include "pgas/ft/ft_proto_int.h"
+#include "pgas/ft/protocol/ft_proto_int.h"
 
 /* A received frame: the rest to be parsed, and the whole frame, for forwarding. */
 struct ft_incoming {
@@ -318,7 +318,7 @@ int ft_proto_receive(struct ft_proto *p, uint64_t now, uint32_t from, const void
     } else if (good) {
         good = ft_proto_dispatch(p, type, &m);
         if (good)
-            ft_ring_heard(&p->ring, p->now, from);
+            ft_ring_received(&p->ring, p->now, from);
     }
     ft_ring_wake(&p->ring);
     if (!good)

@@ -18,7 +18,7 @@
 
 #include "pgas/core/boot/node.h"
 #include "pgas/ft/ft_map.h"
-#include "pgas/ft/ft_proto.h"
+#include "pgas/ft/protocol/ft_proto.h"
 
 /* Outputs, called during the functions below; they must not call these. */
 struct ft_service_calls {

@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "pgas/ft/ft_mesh_int.h"
+#include "pgas/ft/agent/ft_mesh_int.h"
 
 enum {
     ADDRESSES_SEEN = 16, /* of this host */
@@ -114,7 +114,7 @@ static void ft_listen_evict(struct ft_mesh *mesh)
         ft_link_close(oldest);
 }
 
-static void ft_listen_greet(struct ft_mesh *mesh, int fd, uint64_t now)
+static void ft_listen_admit(struct ft_mesh *mesh, int fd, uint64_t now)
 {
     uint64_t limit = (uint64_t)FT_MESH_PROVE_MS * FT_NS_PER_MS;
 
@@ -135,7 +135,7 @@ void ft_listen_accept(struct ft_mesh *mesh, int listener, uint64_t now)
     for (int i = 0; i < ACCEPTS; i++) {
         int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd >= 0) {
-            ft_listen_greet(mesh, fd, now);
+            ft_listen_admit(mesh, fd, now);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
                    errno == ENOMEM) {
             ft_listen_enable(mesh, false); /* another accept at once would fail too */

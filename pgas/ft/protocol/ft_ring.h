@@ -25,7 +25,7 @@
  * A closed connection is no verdict, because a connection can break without a failure.  A
  * live node answers a heartbeat request within two delays, so after a close the remaining
  * time is reduced to delta, once per heartbeat received.  In the grace period a node that
- * has not been heard may not be armed yet, and accept no connections: its closed
+ * has sent nothing may not be armed yet, and accept no connections: its closed
  * connections change nothing.
  *
  * No clock, no I/O.  `failed`, `order` and `pos` belong to the caller and outlive the
@@ -52,7 +52,7 @@ struct ft_ring {
     uint64_t last_input; /* time of the last input */
     bool stalled;   /* the host did not run in time: probe `observing` (caller clears) */
     bool shortened; /* `closed` has reduced the deadline since the last heartbeat */
-    bool heard;     /* `observing` runs: it was heard, or there was no grace period */
+    bool alive;     /* `observing` has sent something, or there was no grace period */
     bool stopped;
 };
 
@@ -69,7 +69,7 @@ uint64_t ft_ring_advance(struct ft_ring *r, uint64_t now);
 /* Returns FT_RING_BEAT if a heartbeat is to be sent to `observer`, and FT_RING_VERDICT if
  * `observing` has failed: the caller adds it to `failed` and calls ft_ring_mend. */
 unsigned ft_ring_tick(struct ft_ring *r, uint64_t now);
-void ft_ring_heard(struct ft_ring *r, uint64_t now, uint32_t from);
+void ft_ring_received(struct ft_ring *r, uint64_t now, uint32_t from);
 
 /* Returns whether to probe `node` with a heartbeat request. */
 bool ft_ring_closed(struct ft_ring *r, uint64_t now, uint32_t node);

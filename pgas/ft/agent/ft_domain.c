@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "pgas/core/base/hash.h"
-#include "pgas/ft/ft_domain.h"
+#include "pgas/ft/agent/ft_domain.h"
 
 #define OF_NAME                                                                          \
     (UINT32_C(1) << 31) /* set in numbers from names, clear in those of lists */

@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "pgas/core/base/pgas_assert.h"
-#include "pgas/ft/ft_proto_int.h"
+#include "pgas/ft/protocol/ft_proto_int.h"
 
 static struct ft_writer ft_proto_frame(struct ft_proto *p, enum ft_frame type)
 {

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "pgas/core/base/pgas_assert.h"
-#include "pgas/ft/ft_service.h"
+#include "pgas/ft/agent/ft_service.h"
 
 enum { RETRY_NS = 10000000 /* after which a contribution is tried again */ };
 

@@ -2,7 +2,7 @@
 /* ft_bmg.c - reliable broadcast on the binomial graph (ft_bmg.h). */
 #include "config.h"
 
-#include "pgas/ft/ft_bmg.h"
+#include "pgas/ft/protocol/ft_bmg.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "pgas/core/base/pgas_assert.h"
-#include "pgas/ft/ft_proto_int.h"
+#include "pgas/ft/protocol/ft_proto_int.h"
 
 enum {
     DEFAULT_AGREEMENTS = 64,

@@ -22,8 +22,8 @@
 #include <unistd.h>
 
 #include "pgas/core/base/clock.h"
-#include "pgas/ft/ft_agent_int.h"
-#include "pgas/ft/ft_domain.h"
+#include "pgas/ft/agent/ft_agent_int.h"
+#include "pgas/ft/agent/ft_domain.h"
 
 #define NS_PER_MS   1000000u
 #define RR_PRIORITY 1

@@ -8,7 +8,7 @@
 #include <sys/pidfd.h>
 #include <unistd.h>
 
-#include "pgas/ft/ft_agent_int.h"
+#include "pgas/ft/agent/ft_agent_int.h"
 
 #define NS_PER_MS 1000000u
 

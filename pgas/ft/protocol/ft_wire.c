@@ -2,7 +2,7 @@
 /* ft_wire.c - packing and parsing of frames (ft_wire.h). */
 #include "config.h"
 
-#include "pgas/ft/ft_wire.h"
+#include "pgas/ft/protocol/ft_wire.h"
 
 #include <string.h>
 
