@@ -21,6 +21,7 @@ bug_scripts = \
 	tests/bugs/lock_foreign.sh \
 	tests/bugs/medium.sh \
 	tests/bugs/other_exe.sh \
+	tests/bugs/pmix_kill.sh \
 	tests/bugs/stages.sh \
 	tests/bugs/stdin_lock.sh \
 	tests/bugs/twice.sh

@@ -40,7 +40,7 @@ static unsigned ring_tick_at(uint64_t now)
 
 static void ring_hear_at(uint64_t now, uint32_t from)
 {
-    ft_ring_heard(&ring, ft_ring_advance(&ring, now), from);
+    ft_ring_received(&ring, ft_ring_advance(&ring, now), from);
     ft_ring_wake(&ring);
 }
 

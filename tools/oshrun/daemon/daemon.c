@@ -371,8 +371,7 @@ static int daemon_plan(struct daemon *d)
     return rc;
 }
 
-/* The job cannot run; error_last() tells why. */
-static void daemon_fail(struct daemon *d, int status)
+void daemon_fail(struct daemon *d, int status)
 {
     struct pack p = {0};
     pack_u32(&p, (uint32_t)status);

@@ -16,6 +16,7 @@
 
 #include "tools/oshrun/daemon/daemon_int.h"
 #include "tools/oshrun/daemon/stand_in.h"
+#include "tools/oshrun/util/error.h"
 #include "tools/oshrun/util/string_list.h"
 
 #include "pgas/ft/agent/ft_agent.h"
@@ -36,6 +37,8 @@
 #define WORD_BITS  64
 #define BAD        (-1)
 #define WHY_BYTES  256
+
+#define CHECK_PMIX_MS 500
 
 /* Bits are set in the loop only. */
 static bool daemon_ft_test(const uint64_t *set, uint32_t rank)
@@ -217,6 +220,38 @@ static bool daemon_ft_is_failure(const struct daemon *d, const struct pe *pe,
     return pe->connected && !daemon_ft_has_descendant(d, pe);
 }
 
+static void daemon_ft_on_stuck_pmix(void *arg)
+{
+    struct daemon *d = arg;
+    if (d->ft.ending)
+        return;
+    error_report("the PMIx server does not answer any more, because a PE failed while it "
+                 "connected; failures are survived only after shmem_init");
+    daemon_fail(d, EXIT_ERROR);
+}
+
+static bool daemon_ft_connects(const struct pe *pe)
+{
+    siginfo_t si = {0};
+    if (pe->stand_in > 0)
+        return waitid(P_PID, (id_t)pe->stand_in, &si, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+               si.si_pid == 0;
+    return !pe->connected && !pe->ended;
+}
+
+/* libpmix deadlocks at a connection that follows the broken one (pmix_net_probe). */
+static void daemon_ft_on_check_pmix(void *arg)
+{
+    struct daemon *d = arg;
+    bool connecting = false;
+    for (uint32_t i = 0; i < d->npes && !connecting; i++)
+        connecting = daemon_ft_connects(&d->pe[i]);
+    if (!connecting || d->ft.ending)
+        return;
+    pmix_net_probe(d->pmix_net, daemon_ft_on_stuck_pmix, d);
+    loop_after(d->loop, &d->ft.check_pmix, CHECK_PMIX_MS);
+}
+
 bool daemon_ft_ended(struct daemon *d, const struct pe *pe, const siginfo_t *how)
 {
     if (!d->job->ft.on || d->ft.ending)
@@ -227,6 +262,8 @@ bool daemon_ft_ended(struct daemon *d, const struct pe *pe, const siginfo_t *how
     daemon_ft_set(d->ft.told, pe->rank); /* by ENDED */
     ft_map_fail(d->node, &pe->rank, 1);
     daemon_kill(d, SIGKILL, &pe->rank, 1); /* processes that it has left */
+    if (!pe->connected && !d->ft.check_pmix.running)
+        loop_after(d->loop, &d->ft.check_pmix, CHECK_PMIX_MS);
     return true;
 }
 
@@ -282,6 +319,7 @@ int daemon_ft_start(struct daemon *d)
 {
     uint32_t words = ft_map_set_words(node_ft(d->node));
     d->ft.watch = (struct loop_watch){.fd = -1};
+    d->ft.check_pmix = (struct loop_timer){.fn = daemon_ft_on_check_pmix, .arg = d};
     if (!d->job->ft.on)
         return 0;
     d->ft.seen = calloc(words, sizeof *d->ft.seen);
@@ -308,6 +346,7 @@ void daemon_ft_stop(struct daemon *d)
     if (!d->job->ft.on || d->ft.seen == NULL)
         return;
     struct ft_map *map = node_ft(d->node);
+    loop_cancel(d->loop, &d->ft.check_pmix);
     daemon_ft_end_stand_ins(d);
     if (d->ft.agent != NULL)
         ft_agent_stop(d->ft.agent);

@@ -62,11 +62,12 @@ struct daemon_ft {
     pthread_t thread; /* waits for changes of the alive map */
     bool runs;        /* the thread */
     _Atomic bool stop;
-    _Atomic bool self_failed; /* the agent says so */
-    struct loop_watch watch;  /* its eventfd */
-    uint64_t *seen;           /* failed PEs that were announced to PMIx */
-    uint64_t *told;           /* failed PEs that the front end knows */
-    bool ending;              /* the whole job ends: what ends now is no failure */
+    _Atomic bool self_failed;     /* the agent says so */
+    struct loop_watch watch;      /* its eventfd */
+    uint64_t *seen;               /* failed PEs that were announced to PMIx */
+    uint64_t *told;               /* failed PEs that the front end knows */
+    struct loop_timer check_pmix; /* after the failure of a PE that was not connected */
+    bool ending;                  /* the whole job ends: what ends now is no failure */
 };
 
 struct daemon {
@@ -151,6 +152,8 @@ void daemon_cancel_spawn(struct daemon *d, int sig);
 /* daemon_wire.c: sends events.  They may cause commands before the call returns. */
 void daemon_send(struct daemon *d, enum wire_type type, struct pack *p); /* frees p */
 void daemon_send_u32(struct daemon *d, enum wire_type type, uint32_t number);
+/* The job cannot run; error_last() tells why. */
+void daemon_fail(struct daemon *d, int status);
 void daemon_send_line(struct daemon *d, enum daemon_line line, const uint32_t *rank,
                       uint32_t count, const char *text);
 void daemon_send_output(struct pe_stream *s, const char *text, size_t len);

@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INFO_BYTES 4 /* no packed pmix_info_t is smaller */
+#define INFO_BYTES 4    /* no packed pmix_info_t is smaller */
+#define PROBE_MS   2500 /* libpmix's thread answers in microseconds, or never */
 
 /* An event that libpmix delivers. */
 struct pmix_event {
@@ -152,6 +153,43 @@ void pmix_event_connected(struct pmix_net *n, uint32_t client)
     for (uint32_t i = 0; i < n->job->npes; i++)
         if (n->failed[i])
             pmix_event_notify_failed(n, i, &client, 1);
+}
+
+/* ---- probes ----------------------------------------------------------------------- */
+
+/* A function of the queue of posts. */
+static void pmix_event_on_answer(struct pmix_net *n, struct pmix_request *r)
+{
+    (void)r;
+    loop_cancel(n->loop, &n->probe);
+}
+
+/* Runs in libpmix's thread. */
+static void pmix_event_answer(pmix_status_t status, void *arg)
+{
+    struct pmix_host *h = arg;
+    struct pmix_host_post *p = calloc(1, sizeof *p);
+    (void)status;
+    if (p == NULL)
+        error_no_memory();
+    p->handle = pmix_event_on_answer;
+    pmix_host_put(h, p);
+}
+
+void pmix_net_probe(struct pmix_net *n, void (*stuck)(void *arg), void *arg)
+{
+    pmix_proc_t self;
+    if (n->probe.running)
+        return;
+    n->probe.fn = stuck;
+    n->probe.arg = arg;
+    loop_after(n->loop, &n->probe, PROBE_MS);
+    PMIX_PROC_LOAD(&self, n->host->nspace, PMIX_RANK_UNDEF);
+    pmix_status_t rc =
+        PMIx_Notify_event(PMIX_ERR_PROC_ABORTED, &self, PMIX_RANGE_PROC_LOCAL, NULL, 0,
+                          pmix_event_answer, n->host);
+    if (rc != PMIX_SUCCESS) /* completed or failed: the callback is not called */
+        loop_cancel(n->loop, &n->probe);
 }
 
 /* ---- events of other nodes -------------------------------------------------------- */

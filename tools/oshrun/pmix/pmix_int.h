@@ -109,6 +109,7 @@ struct pmix_net {
     struct pmix_request *queries;
     struct pmix_served *served; /* modex requests of other nodes */
     uint64_t number;            /* last number of a modex or query */
+    struct loop_timer probe;    /* runs until libpmix answers (pmix_net_probe) */
 };
 
 /* pmix_host.c and pmix_job.c */

@@ -189,6 +189,7 @@ void pmix_net_free(struct pmix_net *n)
         return;
     gather_free(n->gather);
     loop_cancel(n->loop, &n->host->registration.late);
+    loop_cancel(n->loop, &n->probe);
     pmix_net_free_list(&n->collectives);
     pmix_net_free_list(&n->modexes);
     pmix_net_free_list(&n->queries);

@@ -43,6 +43,11 @@ void pmix_net_ended(struct pmix_net *n, uint32_t rank);
  * event PMIX_ERR_PROC_ABORTED.  Call once per PE. */
 void pmix_net_failed(struct pmix_net *n, uint32_t rank);
 
+/* Tests whether libpmix's thread still runs, and calls `stuck` in the loop if it has not
+ * answered after 2.5 s.  libpmix 4.2 can deadlock when a process is killed while it
+ * connects: its thread then waits for a mutex in memory that it has released. */
+void pmix_net_probe(struct pmix_net *n, void (*stuck)(void *arg), void *arg);
+
 /* True if all members of a collective on a node have failed.  key: of a message of
  * gather.c, or any bytes. */
 bool pmix_net_is_absent(const void *key, size_t len, const struct job_node *node,
