@@ -117,6 +117,7 @@ libpgas_la_SOURCES += \
 	pgas/transport/ucx/ucx.c pgas/transport/ucx/ucx.h \
 	pgas/transport/ucx/ucx_address.c pgas/transport/ucx/ucx_am.c pgas/transport/ucx/ucx_config.c \
 	pgas/transport/ucx/ucx_ctx.c pgas/transport/ucx/ucx_op.c pgas/transport/ucx/ucx_peer.c \
+	pgas/transport/ucx/ucx_request.c \
 	pgas/transport/ucx/ucx_lib.c \
 	pgas/transport/ucx/ucx_signals.c
 else

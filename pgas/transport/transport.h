@@ -82,7 +82,8 @@ struct transport_signal {
     uint32_t size; /* 4 or 8 */
     uint64_t operand;
     bool unacked;    /* unacknowledged: fence does not wait for it or its put, and quiet
-                        only until both were sent; the target waits for the signal */
+                        only until both were sent; the target waits for the signal.
+                        quiet_all waits for both */
     bool after_puts; /* as of an amo */
 };
 
@@ -196,6 +197,10 @@ struct transport {
     int (*fence)(struct transport_ctx *ctx);
     /* 0: all operations of ctx are done. May post operations (flushes). */
     int (*quiet)(struct transport_ctx *ctx);
+    /* With world->survives only.  0: as quiet, and unacknowledged puts with signal are
+     * done or dropped, too: nothing that was posted before on ctx has an effect from now
+     * on.  May post operations. */
+    int (*quiet_all)(struct transport_ctx *ctx);
     /* Number of operations that are posted and not known to be done; if any, *pe (may be
      * NULL) is a PE with an outstanding completion, or -1. Makes no system call. */
     uint64_t (*pending)(struct transport_ctx *ctx, int *pe);

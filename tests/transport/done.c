@@ -271,6 +271,74 @@ static void flood_ctx(struct pe *pe)
     chan_close(&chan);
 }
 
+/* -- quiet_all ------------------------------------------------------------------ */
+
+/* Lengths around the switches of protocol; the last one is that of a put. */
+static const size_t unacked_lens[] = {0, 8, 100, 512, 513, 5000, 60000};
+enum { UNACKED_LENS = sizeof unacked_lens / sizeof unacked_lens[0], UNACKED_ROUNDS = 3 };
+
+static struct transport_symaddr unacked_symaddr(const struct pe *pe, int to, int i)
+{
+    return slot_symaddr(pe, to, SEGMENT_HEAP, pe->me, (size_t)i * ROUND_SCRATCH);
+}
+
+/* Puts with unacknowledged signals to all other PEs, as far as the transport takes them
+ * in one message; returns their number. */
+static unsigned unacked_post(struct pe *pe, unsigned round)
+{
+    unsigned n = 0;
+
+    for (int to = 0; to < pe->npes; to++)
+        for (int i = 0; i < UNACKED_LENS && to != pe->me; i++) {
+            const struct transport_signal signal = {.at = word_symaddr(to, COUNT_WORD),
+                                                    .op = TRANSPORT_AMO_ADD,
+                                                    .size = 8,
+                                                    .operand = 1,
+                                                    .unacked = true};
+            if (unacked_lens[i] > pe->t->signal_max(pe->net))
+                continue;
+            try_put_signal(&pe->ctx0, unacked_symaddr(pe, to, i),
+                           pattern(round * UNACKED_LENS + (unsigned)i), unacked_lens[i],
+                           &signal, NULL);
+            n += to == 1;
+        }
+    return n;
+}
+
+/* After quiet_all unacknowledged puts are visible, although their targets make no
+ * progress at first.  PE 0 looks at the memory of the others. */
+static void quiet_all(struct pe *pe)
+{
+    uint64_t n = 0, got;
+
+    for (int to = 0; to < pe->npes; to++)
+        get(&pe->ctx0, &got, word_symaddr(to, COUNT_WORD), sizeof got); /* connect */
+    for (unsigned round = 1; round <= UNACKED_ROUNDS; round++) {
+        barrier(pe);
+        service_pause(pe, pe->me != 0);
+        barrier(pe);
+        if (pe->me == 0) {
+            n += unacked_post(pe, round);
+            CHECK(pe, try_quiet_all(&pe->ctx0) == 0, "quiet_all failed");
+            for (int to = 1; to < pe->npes; to++) {
+                got = load((uint64_t *)(void *)view(pe, word_symaddr(to, COUNT_WORD)));
+                CHECK(pe, got == n, "PE %d has %llu of %llu signals after quiet_all", to,
+                      (unsigned long long)got, (unsigned long long)n);
+                for (int i = 0; i < UNACKED_LENS; i++)
+                    if (unacked_lens[i] <= pe->t->signal_max(pe->net))
+                        check_bytes(pe, view(pe, unacked_symaddr(pe, to, i)),
+                                    pattern(round * UNACKED_LENS + (unsigned)i),
+                                    unacked_lens[i], "unacknowledged put");
+            }
+        } else {
+            nap(pe, 30);
+            service_pause(pe, false);
+        }
+    }
+    CHECK(pe, try_quiet_all(&pe->ctx0) == 0, "quiet_all failed");
+    words_clear(pe);
+}
+
 const struct test_case done_cases[] = {
     {.name = "done.quiet", .run = quiet_visible},
     {.name = "done.amo", .run = amo_done},
@@ -281,5 +349,6 @@ const struct test_case done_cases[] = {
     {.name = "done.many_large", .run = many_large},
     {.name = "done.flood", .run = flood},
     {.name = "done.flood_ctx", .run = flood_ctx},
+    {.name = "done.quiet_all", .run = quiet_all, .flags = CASE_ALONE | CASE_SURVIVES},
     {.name = NULL},
 };

@@ -347,11 +347,8 @@ static void lost_post_requests(struct pe *pe)
         }
 }
 
-/* UCX 1.13 aborts the process if it cannot reply to a request (docs/TRANSPORTS.md). */
 static void lost_with_requests(struct pe *pe, bool continues)
 {
-    if (strcmp(pe->options->inner->name, "ucx") == 0)
-        return;
     lost_connect_all(pe);
     service_pause(pe, pe->me == 0);
     barrier(pe);
@@ -448,27 +445,22 @@ static void lost_sim(struct pe *pe)
     pe->expect_failed = true;
 }
 
+enum { FLAGS = CASE_PROCESSES | CASE_ALONE | CASE_DIES | CASE_SURVIVES };
+
 const struct test_case lost_cases[] = {
-    {.name = "lost.killed",
-     .run = lost_killed,
-     .flags = CASE_PROCESSES | CASE_ALONE | CASE_DIES},
-    {.name = "lost.continues",
-     .run = lost_continues,
-     .flags = CASE_PROCESSES | CASE_ALONE | CASE_DIES},
-    {.name = "lost.early",
-     .run = lost_early,
-     .flags = CASE_PROCESSES | CASE_ALONE | CASE_DIES},
-    {.name = "lost.requests_killed",
-     .run = lost_requests_killed,
-     .flags = CASE_PROCESSES | CASE_ALONE | CASE_DIES},
-    {.name = "lost.requests_continues",
-     .run = lost_requests_continues,
-     .flags = CASE_PROCESSES | CASE_ALONE | CASE_DIES},
+    {.name = "lost.killed", .run = lost_killed, .flags = FLAGS},
+    {.name = "lost.continues", .run = lost_continues, .flags = FLAGS},
+    {.name = "lost.early", .run = lost_early, .flags = FLAGS},
+    {.name = "lost.requests_killed", .run = lost_requests_killed, .flags = FLAGS},
+    {.name = "lost.requests_continues", .run = lost_requests_continues, .flags = FLAGS},
     {.name = "lost.dropped",
      .run = lost_dropped,
-     .flags = CASE_HOOK,
+     .flags = CASE_HOOK | CASE_SURVIVES,
      .faults = "drop=1@1"},
-    {.name = "lost.held", .run = lost_held, .flags = CASE_HOOK, .faults = "delay=900ms"},
-    {.name = "lost.sim", .run = lost_sim, .flags = CASE_SIM | CASE_ALONE},
+    {.name = "lost.held",
+     .run = lost_held,
+     .flags = CASE_HOOK | CASE_SURVIVES,
+     .faults = "delay=900ms"},
+    {.name = "lost.sim", .run = lost_sim, .flags = CASE_SIM | CASE_ALONE | CASE_SURVIVES},
     {.name = NULL},
 };

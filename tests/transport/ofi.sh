@@ -19,6 +19,8 @@ if [ -n "${PGAS_TEST_LONG:-}" ]; then
 else # only the cases that use these code paths
     suite ofi -a order,atomics -o order,amo,race
     suite ofi -p net -o amo
+    suite ofi -a order,atomics -s -o put_signal,done.quiet_all,lost
 fi
+suite ofi -s -o put_signal,order,done,stopped
 suite ofi -a atomics,inject -o stopped.
 finish

@@ -193,7 +193,9 @@ static void make_pe(struct suite *s, int i)
                                          .npes = s->npes,
                                          .provider = o->provider,
                                          .order = o->order,
-                                         .avoid = o->avoid};
+                                         .avoid = o->avoid,
+                                         .survives = o->survives ||
+                                                     (first->flags & CASE_SURVIVES)};
     pe->world.timeout_ns =
         (uint64_t)(first->timeout_ms > 0 ? first->timeout_ms : TIMEOUT_MS) * NS_PER_MS;
     pe->world.faults = first->faults ? first->faults : o->faults;
@@ -475,7 +477,7 @@ static bool parse(struct options *o, int argc, char **argv)
 {
     int c;
 
-    while ((c = getopt(argc, argv, "n:p:a:r:c:o:l:")) != -1)
+    while ((c = getopt(argc, argv, "n:p:a:r:c:o:l:s")) != -1)
         switch (c) {
         case 'n':
             o->npes = atoi(optarg);
@@ -494,6 +496,9 @@ static bool parse(struct options *o, int argc, char **argv)
             break;
         case 'o':
             o->only = optarg;
+            break;
+        case 's':
+            o->survives = true;
             break;
         case 'l':
             o->scale = (unsigned)atoi(optarg);
@@ -514,7 +519,7 @@ int main(int argc, char **argv)
     if (!parse(&s.options, argc, argv)) {
         fprintf(stderr,
                 "usage: suite shm|ofi|ucx|sim|hook:TRANSPORT [-n 2..%d] [-p PROVIDER]"
-                " [-a AVOID] [-r ORDER] [-c FAULTS] [-o CASE,..] [-l TIMES]\n",
+                " [-a AVOID] [-r ORDER] [-c FAULTS] [-o CASE,..] [-l TIMES] [-s]\n",
                 NPES_MAX);
         return EXIT_FAILURE;
     }

@@ -93,6 +93,7 @@ struct options {
     const char *provider, *avoid, *order, *faults, *only;
     int npes;
     unsigned scale;
+    bool survives; /* world->survives in all cases, not only in those that need it */
     bool sim, hook, memory; /* memory: a dead PE's memory is still accessible */
 };
 
@@ -171,6 +172,7 @@ int try_put_signal(struct chan *chan, struct transport_symaddr to, const void *f
                    size_t len, const struct transport_signal *signal,
                    struct transport_completion *done);
 int try_quiet(struct chan *chan);
+int try_quiet_all(struct chan *chan);
 int try_fence(struct chan *chan);
 uint64_t pending(struct chan *chan, int *pe);
 
@@ -243,6 +245,7 @@ enum {
     CASE_DIES = 16,     /* PE 1 dies by SIGKILL */
     CASE_SIM = 32,      /* only in sim */
     CASE_MANY = 64,     /* with a thousand PEs, in a set of its own */
+    CASE_SURVIVES = 128 /* with world->survives; with CASE_ALONE */
 };
 
 struct test_case {

@@ -6,4 +6,5 @@ set -eu
 
 needs UCX
 suite ucx ${brief:+-o $some}
+[ -n "$brief" ] || suite ucx -s # all operations by requests
 finish

@@ -14,7 +14,7 @@
 #include "pgas/transport/ucx/ucx.h"
 #include "tests/transport/pair.h"
 
-enum { A, B, WORD = 5, MARK = 0x5a5a, BYTES_MAX = UCX_SIGNAL_MAX + 4096 };
+enum { A, B, WORD = 5, MARK = 0x5a5a, BYTES_MAX = UCX_DATA_MAX + 4096 };
 
 static struct pair pair;
 static int rejected; /* messages that B has rejected so far */
@@ -45,15 +45,15 @@ static void send_raw(unsigned id, const void *head, size_t head_len, size_t len)
     PAIR_UNTIL(&pair, request == NULL || *is_sent, "a message to be sent");
 }
 
-static struct ucx_signal_header add_request(void)
+static struct ucx_request_header add_request(void)
 {
-    return (struct ucx_signal_header){.operand = 1,
-                                      .word_offset = WORD * sizeof(uint64_t),
-                                      .pe = A,
-                                      .op = TRANSPORT_AMO_ADD,
-                                      .size = sizeof(uint64_t),
-                                      .word_segment = SEGMENT_HEAP,
-                                      .segment = SEGMENT_HEAP};
+    return (struct ucx_request_header){.operand = 1,
+                                       .word_offset = WORD * sizeof(uint64_t),
+                                       .pe = A,
+                                       .op = TRANSPORT_AMO_ADD,
+                                       .size = sizeof(uint64_t),
+                                       .word_segment = SEGMENT_HEAP,
+                                       .segment = SEGMENT_HEAP};
 }
 
 static void is_rejected(unsigned id, const void *head, size_t head_len, size_t len,
@@ -71,18 +71,18 @@ static void is_rejected(unsigned id, const void *head, size_t head_len, size_t l
 
 static void lengths(void)
 {
-    unsigned char head[2 * sizeof(struct ucx_signal_header)] = {0};
-    struct ucx_signal_header request = add_request();
+    unsigned char head[2 * sizeof(struct ucx_request_header)] = {0};
+    struct ucx_request_header request = add_request();
 
     memcpy(head, &request, sizeof request);
     for (size_t len = 0; len < sizeof head; len += 5) {
         if (len != sizeof request)
-            is_rejected(UCX_SIGNAL_ID, head, len, 0, "length");
+            is_rejected(UCX_REQUEST_ID, head, len, 0, "length");
         if (len != sizeof(struct ucx_reply_header))
             is_rejected(UCX_REPLY_ID, head, len, 0, "length");
     }
     is_rejected(UCX_REPLY_ID, head, sizeof(struct ucx_reply_header), 8, "length");
-    is_rejected(UCX_SIGNAL_ID, &request, sizeof request, BYTES_MAX, "longer");
+    is_rejected(UCX_REQUEST_ID, &request, sizeof request, BYTES_MAX, "longer");
 }
 
 static void addresses(void)
@@ -90,31 +90,31 @@ static void addresses(void)
     static const uint64_t wild[] = {sizeof pair.heap[B], sizeof pair.heap[B] - 4,
                                     UINT64_MAX - 7, UINT64_MAX / 2 + 1, 1};
     const char *outside = "is outside the symmetric memory";
-    struct ucx_signal_header head;
+    struct ucx_request_header head;
 
     for (size_t i = 0; i < sizeof wild / sizeof wild[0]; i++) {
         head = add_request();
         head.word_offset = wild[i];
-        is_rejected(UCX_SIGNAL_ID, &head, sizeof head, 0, outside);
+        is_rejected(UCX_REQUEST_ID, &head, sizeof head, 0, outside);
         head = add_request();
         head.offset = wild[i] == 1 ? sizeof pair.heap[B] - 15 : wild[i];
-        is_rejected(UCX_SIGNAL_ID, &head, sizeof head, 16, outside);
+        is_rejected(UCX_REQUEST_ID, &head, sizeof head, 16, outside);
     }
     head = add_request();
     head.word_segment = SEGMENT_DATA; /* B has none */
-    is_rejected(UCX_SIGNAL_ID, &head, sizeof head, 0, outside);
+    is_rejected(UCX_REQUEST_ID, &head, sizeof head, 0, outside);
     head.word_segment = UINT8_MAX;
-    is_rejected(UCX_SIGNAL_ID, &head, sizeof head, 0, outside);
+    is_rejected(UCX_REQUEST_ID, &head, sizeof head, 0, outside);
     head = add_request();
     head.size = 3;
-    is_rejected(UCX_SIGNAL_ID, &head, sizeof head, 0, outside);
+    is_rejected(UCX_REQUEST_ID, &head, sizeof head, 0, outside);
     head = add_request();
     head.op = TRANSPORT_AMO_XOR;
-    is_rejected(UCX_SIGNAL_ID, &head, sizeof head, 0, outside);
+    is_rejected(UCX_REQUEST_ID, &head, sizeof head, 0, outside);
     for (int i = 0; i < 4; i++) {
         head = add_request();
         head.pe = (int[]){-1, PAIR_PES, INT_MAX, INT_MIN}[i];
-        is_rejected(UCX_SIGNAL_ID, &head, sizeof head, 0, "sender");
+        is_rejected(UCX_REQUEST_ID, &head, sizeof head, 0, "sender");
     }
 }
 

@@ -363,6 +363,11 @@ int try_quiet(struct chan *chan)
     POST(chan, "quiet", t->quiet(ctx));
 }
 
+int try_quiet_all(struct chan *chan)
+{
+    POST(chan, "quiet_all", t->quiet_all(ctx));
+}
+
 int try_fence(struct chan *chan)
 {
     POST(chan, "fence", t->fence(ctx));

@@ -103,8 +103,7 @@ void net_put_signal(struct net_ctx *c, struct transport_symaddr to, const void *
 
 /*
  * An unacknowledged notified put: a put with signal that fence and quiet do not track,
- * because the target waits for the signal.  (With SHMEM_FT=continue it is acknowledged,
- * for net_quiet_all.)  signal NULL: data only, announced by a later
+ * because the target waits for the signal.  signal NULL: data only, announced by a later
  * notified put with signal->after_puts.  The source is reusable when done->pending is 0
  * (net_await_source waits for that) or, if done is NULL, once the caller knows by other
  * means that the data have arrived.
@@ -136,9 +135,9 @@ bool net_quick_signal(void);
 void net_fence(struct net_ctx *c, const char *fn);
 /* Completes all operations posted on c.  Does nothing for NULL. */
 void net_quiet(struct net_ctx *c, const char *fn);
-/* As net_quiet, and completes notified puts, too, with SHMEM_FT=continue: a PE whose
- * collective has ended because of a failure may not wait for them, and reuses the memory
- * that they would change. */
+/* As net_quiet, and completes notified puts, too; with SHMEM_FT=continue only.  A PE
+ * whose collective has ended because of a failure has no other means to know that they
+ * have arrived, and survivors reuse the memory that they would change. */
 void net_quiet_all(struct net_ctx *c, const char *fn);
 
 /* ---- progress -------------------------------------------------------------------- */

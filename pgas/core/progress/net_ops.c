@@ -55,6 +55,11 @@ ALWAYS_INLINE int net_post_quiet(const struct net_op *o)
     return pgas_self.net->t->quiet(o->c->t);
 }
 
+ALWAYS_INLINE int net_post_quiet_all(const struct net_op *o)
+{
+    return pgas_self.net->t->quiet_all(o->c->t);
+}
+
 /* Progresses a full context, and any context every POSTS_PER_PROGRESS posts: a posting
  * loop then reaps completions itself and does not contend with the progress thread for
  * the lock. */
@@ -445,7 +450,7 @@ void net_notify(struct net_ctx *c, struct transport_symaddr to, const void *from
     if (data_only)
         o = (struct net_op){.c = c, .fn = fn, .symaddr = signal->at};
     s = *signal;
-    s.unacked = pgas_self.ft == NULL; /* else net_quiet_all must be able to wait for it */
+    s.unacked = true;
     s.after_puts |= data_only;
     o.signal = &s;
     net_op_post(&o, net_post_signal);
@@ -493,20 +498,26 @@ void net_fence(struct net_ctx *c, const char *fn)
         net_op_post(&o, net_post_fence);
 }
 
+ALWAYS_INLINE void net_complete(struct net_ctx *c, int (*post)(const struct net_op *o),
+                                const char *fn)
+{
+    struct net_op o = {.c = c, .fn = fn, .symaddr.pe = NET_NO_PE, .tracking = NET_CLOSES};
+
+    net_op_post(&o, post);
+    if (unlikely(load_relaxed_u32(&pgas_self.net->suspects.n) != 0))
+        net_await_verdicts(fn); /* it is not known that failed operations are dropped */
+    ft_operations_completed();
+}
+
 void net_quiet(struct net_ctx *c, const char *fn)
 {
     if (c != NULL && load_acquire_u32(&c->open) != 0)
-        net_quiet_all(c, fn);
+        net_complete(c, net_post_quiet, fn);
 }
 
 void net_quiet_all(struct net_ctx *c, const char *fn)
 {
-    struct net_op o = {.c = c, .fn = fn, .symaddr.pe = NET_NO_PE, .tracking = NET_CLOSES};
-
-    if (c == NULL)
-        return;
-    net_op_post(&o, net_post_quiet);
-    if (unlikely(load_relaxed_u32(&pgas_self.net->suspects.n) != 0))
-        net_await_verdicts(fn); /* it is not known that failed operations are dropped */
-    ft_operations_completed();
+    PGAS_ASSERT(pgas_self.ft != NULL);
+    if (c != NULL)
+        net_complete(c, net_post_quiet_all, fn);
 }

@@ -126,7 +126,7 @@ static int ofi_net_open(const struct transport_world *world, struct transport_ne
     n->next_key = 1;
     pthread_mutex_init(&n->lock, NULL);
     (void)capability_read(world->avoid, n->avoid, &len);
-    n->records_all = world->survives;
+    n->survives = world->survives;
     n->chunks = calloc(nchunks, sizeof n->chunks[0]);
     int rc = -ENOMEM;
     if (n->chunks != NULL) {
@@ -183,6 +183,7 @@ const struct transport transport_ofi = {
     .put_signal = ofi_put_signal,
     .fence = ofi_fence,
     .quiet = ofi_quiet,
+    .quiet_all = ofi_quiet_all,
     .pending = ofi_pending,
     .lost = ofi_lost,
     .progress = ofi_progress,

@@ -23,8 +23,12 @@
  * these are atomic with respect to CPU atomics.  Otherwise an amo is a message: the
  * thread that makes progress on the target's context 0 performs it and sends a reply
  * (ofi_am.c).  A put with signal is such a message, too, and counts as an amo for fence
- * and quiet; an unacknowledged one (signal->unacked) has no reply, and nothing waits for
- * it.
+ * and quiet.  An unacknowledged one (signal->unacked) has no reply, and fence and quiet
+ * do not wait for it.  If the job survives failures, quiet_all must: in ordered mode
+ * ctx->unconfirmed has the PEs to which such messages were sent, and quiet_all sends each
+ * of them a request without effect, whose reply implies that the messages before it were
+ * performed.  In the other mode messages may overtake each other, so that there all puts
+ * with signal have a reply.
  *
  * If the provider requires registered local memory, the segments and the transport's
  * pools are registered; other memory is copied through bounce buffers, in fragments.
@@ -32,6 +36,8 @@
  * Invariants.
  * - in_flight = number of records that are neither free nor a fragment, receive, reply,
  *   probe or abandoned; amos_in_flight = number of amos and requests among them.
+ * - world->survives: an unacknowledged message to a PE that is not in `unconfirmed` and
+ * has no request of quiet_all in flight was performed or dropped.
  * - ndirty = number of bits in dirty = length of dirty_list.
  * - At most one reply to a message is accepted: op->awaits_reply is set, and the token
  *   contains the record's generation (ofi_op_token).  Stale replies are ignored, other
@@ -41,7 +47,7 @@
  *   outstanding, except gets that ctx->drains counts.
  *
  * Memory.  Per net: 56 bytes per PE, in chunks of 256 PEs that are allocated when one of
- * them is first used.  Per context: 2 bits and 4 bytes of address space per PE; 16 KiB
+ * them is first used.  Per context: 3 bits and 4 bytes of address space per PE; 16 KiB
  * per 64 operations in flight.  Context 0: 16 KiB of receive buffers.
  *
  * Threads.  As in transport.h: one thread at a time in a context, which
@@ -164,7 +170,7 @@ enum ofi_kind {
     OFI_FRAGMENTED, /* a put or get in fragments, each of which has its own record */
     OFI_RECV,       /* a posted receive */
     OFI_REPLY,      /* sends a reply */
-    OFI_UNACKED,    /* sends a put with signal that has no reply */
+    OFI_UNACKED,    /* sends a put with signal that has no reply; ends when it was sent */
     OFI_ABANDONED,  /* its peer has failed; libfabric may still complete it */
     OFI_KINDS
 };
@@ -252,6 +258,7 @@ struct transport_ctx {
     uint64_t first_refused_ns; /* time of the first refusal, */
     uint64_t last_refused_ns;  /* and of the last */
     uint64_t *reached;         /* bit by PE: an operation was posted to it */
+    uint64_t *unconfirmed;     /* bit by PE: see Order and completion */
     int fd;
     uint16_t number;
     uint8_t name_len;
@@ -304,10 +311,11 @@ struct transport_net {
     size_t address_len;
     unsigned char address[TRANSPORT_ADDRESS_MAX];
     bool avoid[CAPABILITIES];
-    /* No operations without a record: if the connection ends, the tcp provider of
-     * libfabric 1.17 completes an injected one with a NULL context, which ofi_rxm
-     * dereferences.  A job that survives dead PEs must survive that. */
-    bool records_all;
+    /* No fi_inject: if the connection ends, the tcp provider of libfabric 1.17 completes
+     * an injected operation with a NULL context, which ofi_rxm dereferences.  A job that
+     * survives dead PEs must survive that.  ofi_rxm passes a context of its own for
+     * fi_sendmsg with FI_INJECT. */
+    bool survives;
     char text[TRANSPORT_TEXT_MAX];
 };
 
@@ -530,6 +538,8 @@ int ofi_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to
 
 /* Post the receives of a context. 0 or -errno. */
 int ofi_am_post_recvs(struct transport_ctx *ctx);
+/* Send a request without effect to each PE in ctx->unconfirmed.  0 or -EAGAIN. */
+int ofi_am_confirm(struct transport_ctx *ctx);
 int ofi_am_send_request(struct transport_ctx *ctx, const struct transport_symaddr *at,
                         const struct transport_amo *amo,
                         struct transport_completion *done);
@@ -583,6 +593,7 @@ static inline bool ofi_lost_is_due(const struct transport_ctx *ctx)
 
 int ofi_fence(struct transport_ctx *ctx);
 int ofi_quiet(struct transport_ctx *ctx);
+int ofi_quiet_all(struct transport_ctx *ctx);
 uint64_t ofi_pending(struct transport_ctx *ctx, int *pe);
 int ofi_progress(struct transport_ctx *ctx);
 int ofi_fd(struct transport_ctx *ctx);

@@ -41,10 +41,25 @@ static size_t ofi_message_header_len(const struct ofi_message *message)
     return offsetof(struct ofi_message, name) + message->name_len;
 }
 
-static bool ofi_am_may_inject(const struct transport_net *net, size_t len)
+/* True if a message can be sent without a record: the provider copies it. */
+static bool ofi_am_may_inject(const struct transport_ctx *ctx, size_t len)
 {
+    const struct transport_net *net = ctx->net;
+
     return len <= net->info->tx_attr->inject_size && !net->avoid[CAPABILITY_INJECT] &&
-           !net->records_all;
+           (ctx->unsignaled || !net->survives);
+}
+
+/* `context` has the PE for reports of errors; NULL: they are not reported. */
+static ssize_t ofi_am_inject(struct transport_ctx *ctx, const void *message, size_t len,
+                             fi_addr_t to, void *context)
+{
+    struct iovec iov = {.iov_base = (void *)(uintptr_t)message, .iov_len = len};
+    const struct fi_msg msg = {
+        .msg_iov = &iov, .iov_count = 1, .addr = to, .context = context};
+
+    return ctx->net->survives ? fi_sendmsg(ctx->ep, &msg, FI_INJECT)
+                              : fi_inject(ctx->ep, message, len, to);
 }
 
 /* ---- receives -------------------------------------------------------------------- */
@@ -122,12 +137,13 @@ static int ofi_am_send(struct transport_ctx *ctx, struct ofi_op *op,
 {
     void *desc = op->bounce != NULL ? ctx->bounces.desc : op->desc;
     bool wants_reply = op->kind == OFI_REQUEST;
-    bool copied = ofi_am_may_inject(ctx->net, len) && (wants_reply || ctx->net->ordered);
+    bool copied = ofi_am_may_inject(ctx, len) && (wants_reply || ctx->net->ordered);
     int pe = op->pe;
     ssize_t posted;
 
     if (copied)
-        posted = fi_inject(ctx->ep, message, len, target->addr);
+        posted =
+            ofi_am_inject(ctx, message, len, target->addr, ofi_unsignaled_context(pe));
     else
         posted = fi_send(ctx->ep, message, len, desc, target->addr, &op->fi);
     op->events_pending = wants_reply && !copied ? 2 : 1;
@@ -187,8 +203,8 @@ static int ofi_am_pack_signal(struct transport_ctx *ctx, struct ofi_op *op,
     if (op->bounce == NULL)
         return -EAGAIN;
     ofi_am_fill_request(ctx, op, &signal->at, &amo);
-    m->type = signal->unacked ? OFI_MESSAGE_UNACKED : OFI_MESSAGE_SIGNAL;
-    m->name_len = signal->unacked ? 0 : m->name_len;
+    m->type = op->kind == OFI_UNACKED ? OFI_MESSAGE_UNACKED : OFI_MESSAGE_SIGNAL;
+    m->name_len = op->kind == OFI_UNACKED ? 0 : m->name_len;
     m->len = (uint16_t)len;
     m->data_segment = (uint8_t)to->segment;
     PGAS_ASSERT(ofi_message_header_len(m) + len <= OFI_MESSAGE_MAX);
@@ -203,7 +219,7 @@ int ofi_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to
                    struct transport_completion *done)
 {
     struct ofi_target target;
-    bool unacked = signal->unacked;
+    bool unacked = signal->unacked && (ctx->net->ordered || !ctx->net->survives);
     int rc = ctx->recvs_posted || unacked ? 0 : ofi_am_post_recvs(ctx);
 
     if (rc == 0)
@@ -229,7 +245,35 @@ int ofi_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to
         return rc;
     if (unacked && ctx->net->ordered)
         ofi_rma_mark_dirty(ctx, to->pe); /* bounds the provider's queue */
+    if (unacked && ctx->net->survives)
+        ofi_bit_set(ctx->unconfirmed, to->pe);
     perform_completion(done, 0);
+    return 0;
+}
+
+/* Send a request without effect.  0; -EAGAIN; or -errno: the PE has failed. */
+static int ofi_am_confirm_pe(struct transport_ctx *ctx, int pe)
+{
+    const struct transport_amo fetch = {.op = TRANSPORT_AMO_FETCH,
+                                        .size = sizeof(uint32_t)};
+    struct transport_symaddr at = {.pe = pe};
+    struct ofi_target target;
+    int rc = ofi_target(ctx, &at, &target);
+
+    if (rc != 0)
+        return rc;
+    at.segment = (enum transport_segment)target.peer->flush;
+    return ofi_am_send_request(ctx, &at, &fetch, NULL);
+}
+
+int ofi_am_confirm(struct transport_ctx *ctx)
+{
+    PGAS_ASSERT(ctx->net->survives);
+    for (int pe = 0; pe < ctx->net->world->npes; pe++) {
+        if (ofi_bit(ctx->unconfirmed, pe) && ofi_am_confirm_pe(ctx, pe) == -EAGAIN)
+            return -EAGAIN;
+        ofi_bit_clear(ctx->unconfirmed, pe);
+    }
     return 0;
 }
 
@@ -278,8 +322,8 @@ static int ofi_am_send_reply(struct transport_ctx *ctx, fi_addr_t addr,
 {
     ssize_t rc;
 
-    if (ofi_am_may_inject(ctx->net, ofi_message_header_len(message))) {
-        rc = fi_inject(ctx->ep, message, ofi_message_header_len(message), addr);
+    if (ofi_am_may_inject(ctx, ofi_message_header_len(message))) {
+        rc = ofi_am_inject(ctx, message, ofi_message_header_len(message), addr, NULL);
         return rc == -FI_EAGAIN ? -EAGAIN : 0;
     }
     struct ofi_op *op = ofi_op_alloc(ctx, OFI_REPLY, ctx->net->world->me, NULL);

@@ -225,7 +225,7 @@ static int ofi_ep_open(struct transport_ctx *ctx, char *why)
 static size_t ofi_ctx_inject_max(const struct transport_net *net)
 {
     /* Ordered mode only: a later get implies that an unsignaled put was delivered. */
-    return net->ordered && !net->avoid[CAPABILITY_INJECT] && !net->records_all
+    return net->ordered && !net->avoid[CAPABILITY_INJECT] && !net->survives
                ? net->info->tx_attr->inject_size
                : 0;
 }
@@ -284,8 +284,10 @@ int ofi_ctx_make(struct transport_net *net, struct transport_ctx **ctx,
     c->refused_pe = -1;
     c->dirty = calloc(words, sizeof c->dirty[0]);
     c->reached = calloc(words, sizeof c->reached[0]);
+    c->unconfirmed = calloc(words, sizeof c->unconfirmed[0]);
     c->dirty_list = calloc(npes, sizeof c->dirty_list[0]);
-    int rc = c->dirty == NULL || c->reached == NULL || c->dirty_list == NULL
+    int rc = c->dirty == NULL || c->reached == NULL || c->unconfirmed == NULL ||
+                     c->dirty_list == NULL
                  ? ofi_ctx_error(why, "a context", -FI_ENOMEM)
                  : ofi_ep_open(c, why);
     if (rc != 0)
@@ -313,6 +315,7 @@ static void ofi_ctx_free_memory(struct transport_ctx *ctx)
     free(ctx->recv_buffers.memory);
     free(ctx->dirty);
     free(ctx->reached);
+    free(ctx->unconfirmed);
     free(ctx->dirty_list);
     ofi_am_free(ctx);
 }

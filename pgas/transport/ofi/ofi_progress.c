@@ -449,6 +449,11 @@ int ofi_quiet(struct transport_ctx *ctx)
     return 0;
 }
 
+int ofi_quiet_all(struct transport_ctx *ctx)
+{
+    return ofi_am_confirm(ctx) == 0 ? ofi_quiet(ctx) : -EAGAIN;
+}
+
 static bool ofi_op_find_any(struct transport_ctx *ctx, struct ofi_op *op, void *arg)
 {
     int *pe = arg;

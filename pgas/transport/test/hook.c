@@ -337,6 +337,13 @@ static int hook_quiet(struct transport_ctx *ctx)
     return hook_self.inner->quiet(ctx->inner);
 }
 
+static int hook_quiet_all(struct transport_ctx *ctx)
+{
+    if (ctx->nheld > 0 || ctx->dropped > 0)
+        return -EAGAIN;
+    return hook_self.inner->quiet_all(ctx->inner);
+}
+
 static uint64_t hook_pending(struct transport_ctx *ctx, int *pe)
 {
     uint64_t n = hook_self.inner->pending(ctx->inner, pe);
@@ -442,6 +449,7 @@ const struct transport transport_hook = {
     .put_signal = hook_put_signal,
     .fence = hook_fence,
     .quiet = hook_quiet,
+    .quiet_all = hook_quiet_all,
     .pending = hook_pending,
     .lost = hook_lost,
     .progress = hook_progress,

@@ -365,6 +365,7 @@ const struct transport transport_shm = {
     .put_signal = shm_put_signal,
     .fence = shm_fence,
     .quiet = shm_quiet,
+    .quiet_all = shm_quiet, /* unacknowledged puts are done when they are posted */
     .pending = shm_pending,
     .lost = shm_lost,
     .progress = shm_progress,

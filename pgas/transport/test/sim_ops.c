@@ -52,8 +52,8 @@ struct contact {
 struct transport_ctx {
     struct transport_net *net;
     struct transport_ctx *next;
-    struct sim_op *ops; /* operations that are not done, the newest first */
-    uint64_t nops;
+    struct sim_op *ops;     /* operations that are not done, the newest first */
+    uint64_t nops, unacked; /* their number; unacknowledged puts with signal among them */
     struct sim_op *ended, **ended_end;
     uint64_t epoch;
     struct contact *contact; /* hash table by PE; space: a power of two, or 0 */
@@ -88,6 +88,11 @@ static int sim_ctx_open(struct transport_net *net, struct transport_ctx **ctx)
     return 0;
 }
 
+static bool sim_op_is_unacked(const struct sim_op *op)
+{
+    return op->kind == KIND_SIGNAL && op->signal.unacked;
+}
+
 static void sim_op_unlink(struct sim_op *op)
 {
     if (op->next != NULL)
@@ -97,6 +102,7 @@ static void sim_op_unlink(struct sim_op *op)
     else
         op->ctx->ops = op->next;
     op->ctx->nops--;
+    op->ctx->unacked -= sim_op_is_unacked(op);
 }
 
 static void sim_ctx_close(struct transport_ctx *ctx)
@@ -383,6 +389,7 @@ static int sim_op_post(struct transport_ctx *ctx, const struct sim_op *what, siz
         ctx->ops->previous = op;
     ctx->ops = op;
     ctx->nops++;
+    ctx->unacked += sim_op_is_unacked(op);
     op->in_flight = true;
     sim->operations++;
     sim_count(sim, ctx->net->world->me, contact, bytes);
@@ -435,7 +442,7 @@ static int sim_put_signal(struct transport_ctx *ctx, const struct transport_syma
 {
     struct sim_op op = {
         .kind = KIND_SIGNAL, .at = *to, .from = from, .len = len, .signal = *signal};
-    int error = sim_op_post(ctx, &op, len, done != NULL ? len : 0);
+    int error = sim_op_post(ctx, &op, len, done != NULL || signal->unacked ? len : 0);
 
     if (error == 0)
         perform_completion(done, 0);
@@ -451,14 +458,23 @@ static int sim_fence(struct transport_ctx *ctx)
 
 static int sim_quiet(struct transport_ctx *ctx)
 {
+    return ctx->nops == ctx->unacked ? 0 : -EAGAIN;
+}
+
+static int sim_quiet_all(struct transport_ctx *ctx)
+{
     return ctx->nops == 0 ? 0 : -EAGAIN;
 }
 
 static uint64_t sim_pending(struct transport_ctx *ctx, int *pe)
 {
-    if (pe != NULL && ctx->ops != NULL)
-        *pe = ctx->ops->at.pe;
-    return ctx->nops;
+    const struct sim_op *op = ctx->ops;
+
+    while (op != NULL && sim_op_is_unacked(op))
+        op = op->next;
+    if (pe != NULL && op != NULL)
+        *pe = op->at.pe;
+    return ctx->nops - ctx->unacked;
 }
 
 /* -- progress --------------------------------------------------------------------- */
@@ -628,6 +644,7 @@ const struct transport transport_sim = {
     .put_signal = sim_put_signal,
     .fence = sim_fence,
     .quiet = sim_quiet,
+    .quiet_all = sim_quiet_all,
     .pending = sim_pending,
     .lost = sim_lost,
     .progress = sim_progress,

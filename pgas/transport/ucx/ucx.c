@@ -59,6 +59,7 @@ static int ucx_net_open(const struct transport_world *world, struct transport_ne
         return -ENOMEM;
     }
     n->world = world;
+    n->by_requests = world->survives;
     n->lost = calloc((size_t)world->npes, sizeof n->lost[0]);
     if (n->lost == NULL) {
         free(n);
@@ -117,6 +118,7 @@ const struct transport transport_ucx = {
     .put_signal = ucx_put_signal,
     .fence = ucx_fence,
     .quiet = ucx_quiet,
+    .quiet_all = ucx_quiet_all,
     .pending = ucx_pending,
     .lost = ucx_lost,
     .progress = ucx_progress,

@@ -12,10 +12,21 @@
  * that need it.  A fence is a flush, too, because ucp_worker_fence of UCX 1.13 is not
  * known to order operations on different lanes (devices) of an endpoint.
  *
- * A put with signal is an active message: the thread that makes progress on the target's
- * context 0 copies its bytes, updates the word with a CPU atomic (as UCX does amos, see
- * ATOMIC_MODE), and sends a reply; an unacknowledged one has no reply.  Messages need not
- * arrive in order.
+ * A put with signal is an active message (a request): the thread that makes progress on
+ * the target's context 0 copies its bytes, updates the word with a CPU atomic (as UCX
+ * does amos, see ATOMIC_MODE), and sends a reply; an unacknowledged one has no reply.
+ * Messages need not arrive in order.
+ *
+ * By requests (net->by_requests, if the job survives failures).  UCX over TCP performs
+ * puts, gets and amos by messages of its own, and UCX 1.13 calls abort() when it cannot
+ * reply to one of them because its sender has died.  So all operations are requests here,
+ * and nothing is flushed.  A reply to a get has up to UCX_DATA_MAX bytes; there are as
+ * many as are needed.  A put of more bytes is a long put: several requests, of which
+ * LONG_PARTS are in flight.  An unacknowledged put with signal has at most
+ * UCX_ORDERED_MAX bytes, longer ones have a reply.  Messages up to this length have one
+ * fragment, and an endpoint keeps their order, as UCX's tag matching needs it.  So
+ * quiet_all sends a request without effect to each peer that is `unconfirmed`; its reply
+ * implies that the unacknowledged puts before it were performed.
  *
  * Invariants.
  * - A peer is in ctx->busy while unflushed + in_flush + sum of posted[] > 0.
@@ -25,6 +36,10 @@
  *   contains the record's generation.  Stale replies are ignored, other invalid messages
  *   rejected.
  * - A record that UCX may still complete is never free.
+ * - A reply stores data or a result only in an operation that is not abandoned.
+ * - By requests: unflushed and in_flush are 0; an unacknowledged put with signal to a
+ * peer that is not unconfirmed and has no request of quiet_all in flight was performed or
+ *   dropped.
  * - Once ctx->losses equals net->losses, every peer of a lost PE has error -EHOSTDOWN and
  *   no operation in flight, except gets until its endpoint is closed.
  *
@@ -115,6 +130,7 @@ struct transport_net {
     unsigned char address[TRANSPORT_ADDRESS_MAX];
     size_t address_len, worker_address_len;
     bool disable_contexts;
+    bool by_requests;
     uint32_t *lost;  /* by PE: ucx_lost was called (atomic) */
     uint32_t losses; /* calls of ucx_lost; incremented (release) after lost[] is set */
     char text[TRANSPORT_TEXT_MAX]; /* for oshmem_info */
@@ -122,25 +138,35 @@ struct transport_net {
 
 /* Kinds of completion.  UCX_PUT: a flush completes the operation (puts, amos without a
  * reply, unacknowledged puts with signal).  UCX_GET, UCX_AMO: it has its own completion
- * (gets; amos with a reply and puts with signal). */
+ * (gets; amos with a reply and puts with signal; all requests with a reply). */
 enum ucx_op_kind { UCX_PUT, UCX_GET, UCX_AMO, UCX_OP_KINDS };
 
-/* Active messages: a put with signal, whose bytes follow its header, and the reply. */
+/* Active messages: a request, whose bytes, if any, follow its header, and the reply. */
 enum {
-    UCX_SIGNAL_ID = 0,
+    UCX_REQUEST_ID = 0,
     UCX_REPLY_ID = 1,
-    UCX_SIGNAL_MAX = 64 << 10,
+    UCX_DATA_MAX = 64 << 10,
+    UCX_ORDERED_MAX = 512, /* fits a fragment of every transport of UCX */
     UCX_ERRNO_MAX = 4095
 };
-struct ucx_signal_header {
+enum ucx_request_type {
+    UCX_REQUEST_SIGNAL,
+    UCX_REQUEST_PUT,
+    UCX_REQUEST_GET,
+    UCX_REQUEST_AMO
+};
+struct ucx_request_header {
     uint64_t token; /* of the record (ucx_op_token), returned in the reply */
-    uint64_t operand, word_offset, offset;
-    int32_t pe; /* the sender */
-    uint8_t op, size, word_segment, segment;
+    uint64_t operand, cond, word_offset; /* of an amo or signal */
+    uint64_t offset;                     /* of the bytes that are put or got */
+    uint64_t len;                        /* of a get */
+    int32_t pe;                          /* the sender */
+    uint8_t type, op, size, word_segment, segment;
 };
 struct ucx_reply_header {
     uint64_t token;
-    int64_t error; /* 0 or -errno */
+    int64_t error;  /* 0 or -errno */
+    uint64_t value; /* amo: the old value; get: offset of the bytes that follow */
 };
 
 /* A PE to which a context has connected. */
@@ -150,8 +176,9 @@ struct ucx_peer {
     int error;     /* not 0: it can no longer be reached; a negative errno value */
     bool reported; /* world->failed was called */
     bool flushing;
-    bool lost;    /* ucx_peer_lose was called */
-    bool closing; /* UCX has not completed the close of ep */
+    bool lost;        /* ucx_peer_lose was called */
+    bool closing;     /* UCX has not completed the close of ep */
+    bool unconfirmed; /* by requests: unacknowledged puts with signal were sent */
     ucp_ep_h ep;
     struct {
         uint64_t base; /* in the PE's address space */
@@ -175,11 +202,20 @@ struct ucx_op {
     uint32_t size;
     uint64_t operand, reply;
     void *result; /* destination of the reply; may be NULL */
-    /* Of a put with signal: it ends when it was sent and the reply has arrived. */
-    struct ucx_signal_header head;
+    /* Of a request: it ends when it was sent and all replies have arrived. */
+    struct ucx_request_header head;
     unsigned events_pending;
+    unsigned char *to;          /* of a get: the destination */
+    uint64_t left;              /* of a get: bytes that have not arrived */
+    struct ucx_op *parent;      /* of a part: the long put; or NULL */
     uint32_t index, generation; /* of this record; generation: how often it was freed */
     bool awaits_reply;          /* a message with its token is in flight */
+    /* Of a long put. */
+    struct transport_symaddr at; /* of the next part */
+    const unsigned char *from;
+    size_t len;     /* bytes to post */
+    unsigned parts; /* in flight */
+    int error;
 };
 
 struct transport_ctx {
@@ -196,6 +232,7 @@ struct transport_ctx {
     unsigned nblocks;
     unsigned in_use;           /* ops that have not completed */
     struct ucx_reply *replies; /* replies that UCX may still read */
+    struct ucx_op *longs;      /* long puts that have not ended */
 };
 
 /* ---- ucx_config.c ------------------------------------------------------------------ */
@@ -229,6 +266,7 @@ int ucx_ctx_open(struct transport_net *net, struct transport_ctx **ctx);
 void ucx_ctx_close(struct transport_ctx *ctx);
 int ucx_fence(struct transport_ctx *ctx);
 int ucx_quiet(struct transport_ctx *ctx);
+int ucx_quiet_all(struct transport_ctx *ctx);
 uint64_t ucx_pending(struct transport_ctx *ctx, int *pe);
 int ucx_progress(struct transport_ctx *ctx);
 int ucx_fd(struct transport_ctx *ctx);
@@ -259,22 +297,58 @@ void ucx_peer_lose(struct ucx_peer *peer);
 
 /* ---- ucx_op.c ---------------------------------------------------------------------- */
 
+/* Allocate a record for an operation to a PE. 0; -EAGAIN: too many in use; or -errno. */
+int ucx_op_alloc(struct transport_ctx *ctx, int pe, enum ucx_op_kind kind,
+                 struct transport_completion *done, struct ucx_op **op);
+void ucx_op_free(struct ucx_op *op);
+/* The token of a record in messages: its index and generation, so that it exposes no
+ * address and becomes invalid when the record is freed. */
+static inline uint64_t ucx_op_token(const struct ucx_op *op)
+{
+    return (uint64_t)op->generation << 32 | op->index;
+}
+/* The record with a token's index; NULL: no such index. The caller compares the
+ * generation. */
+struct ucx_op *ucx_op_of_token(const struct transport_ctx *ctx, uint64_t token);
+/* Complete an operation: it was performed, its source may be changed, or it failed. */
+void ucx_op_complete(struct ucx_op *op, int error);
 int ucx_put(struct transport_ctx *ctx, const struct transport_symaddr *to,
             const void *from, size_t len, struct transport_completion *done);
 int ucx_get(struct transport_ctx *ctx, void *to, const struct transport_symaddr *from,
             size_t len, struct transport_completion *done);
 int ucx_amo(struct transport_ctx *ctx, const struct transport_symaddr *at,
             const struct transport_amo *amo, struct transport_completion *done);
+/* Complete all operations to a failed peer with its error; not `gets`: except gets that
+ * UCX itself performs. */
+void ucx_ops_abandon(struct ucx_peer *peer, bool gets);
+/* Free the records of all operations. */
+void ucx_ops_free(struct transport_ctx *ctx);
+
+/* ---- ucx_request.c ----------------------------------------------------------------- */
+
 size_t ucx_signal_max(struct transport_net *net);
 int ucx_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to,
                    const void *from, size_t len, const struct transport_signal *signal,
                    struct transport_completion *done);
-/* Handle the reply to a put with signal. False: it is malformed. */
-bool ucx_op_handle_reply(struct transport_ctx *ctx, const struct ucx_reply_header *reply);
-/* Complete all operations to a failed peer with its error; not `gets`: except gets. */
-void ucx_ops_abandon(struct ucx_peer *peer, bool gets);
-/* Free the records of all operations. */
-void ucx_ops_free(struct transport_ctx *ctx);
+/* By requests: the operations of the table. */
+int ucx_request_put(struct transport_ctx *ctx, const struct transport_symaddr *to,
+                    const void *from, size_t len, struct transport_completion *done);
+int ucx_request_get(struct transport_ctx *ctx, void *to,
+                    const struct transport_symaddr *from, size_t len,
+                    struct transport_completion *done);
+int ucx_request_amo(struct transport_ctx *ctx, const struct transport_symaddr *at,
+                    const struct transport_amo *amo, struct transport_completion *done);
+/* Send a request without effect to each unconfirmed peer.  0 or -EAGAIN. */
+int ucx_request_confirm(struct transport_ctx *ctx);
+/* Complete an operation of a failed peer that is not abandoned; frees it if UCX does not
+ * refer to it. */
+void ucx_request_abandon(struct ucx_op *op);
+/* Post parts of long puts, and end those that are complete. */
+void ucx_request_post_longs(struct transport_ctx *ctx);
+/* Handle a reply with len bytes of data. False: it is malformed. */
+bool ucx_request_handle_reply(struct transport_ctx *ctx,
+                              const struct ucx_reply_header *reply, const void *data,
+                              size_t len);
 
 /* ---- ucx_am.c ---------------------------------------------------------------------- */
 

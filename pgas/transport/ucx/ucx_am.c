@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx_am.c - performs incoming puts with signal and replies to them (see ucx.h).
+ * ucx_am.c - performs incoming requests and replies to them (see ucx.h).
  *
  * A reply is sent on the endpoint that UCX passes with the message (reply_ep), to the
  * worker that sent it.  UCX may read the reply until the send completes.
@@ -35,34 +35,90 @@ static char *ucx_am_local_address(const struct transport_net *net, unsigned segm
     return (char *)net->world->segment[segment].base + offset;
 }
 
-static bool ucx_signal_is_valid(const struct ucx_signal_header *head)
+static bool ucx_am_is_valid_word(const struct ucx_request_header *head)
 {
-    return (head->op == TRANSPORT_AMO_SET || head->op == TRANSPORT_AMO_ADD) &&
+    return head->op < TRANSPORT_AMO_OPS &&
            (head->size == sizeof(uint32_t) || head->size == sizeof(uint64_t)) &&
            head->word_offset % head->size == 0;
 }
 
-/* Copy the bytes, then update the word (a release). 0; or -errno, and nothing was
- * written. */
-static int ucx_am_perform(const struct transport_net *net,
-                          const struct ucx_signal_header *head, const void *data,
-                          size_t len)
+static bool ucx_am_is_valid_signal(const struct ucx_request_header *head)
+{
+    return ucx_am_is_valid_word(head) &&
+           (head->op == TRANSPORT_AMO_SET || head->op == TRANSPORT_AMO_ADD);
+}
+
+/* The word of an amo or signal; NULL: out of bounds. */
+static char *ucx_am_word(const struct transport_net *net,
+                         const struct ucx_request_header *head)
+{
+    return ucx_am_local_address(net, head->word_segment, head->word_offset, head->size);
+}
+
+static int ucx_am_perform_put(const struct transport_net *net,
+                              const struct ucx_request_header *head, const void *data,
+                              size_t len)
+{
+    char *to = ucx_am_local_address(net, head->segment, head->offset, len);
+
+    if (to == NULL)
+        return -EFAULT;
+    if (len > 0)
+        memcpy(to, data, len);
+    return 0;
+}
+
+/* Copy the bytes, then update the word (a release). */
+static int ucx_am_perform_signal(const struct transport_net *net,
+                                 const struct ucx_request_header *head, const void *data,
+                                 size_t len)
 {
     const struct transport_signal signal = {.op = (enum transport_amo_op)head->op,
                                             .size = head->size,
                                             .operand = head->operand};
 
-    if (!ucx_signal_is_valid(head))
+    if (!ucx_am_is_valid_signal(head))
         return -EINVAL;
-    char *to = ucx_am_local_address(net, head->segment, head->offset, len);
-    char *word =
-        ucx_am_local_address(net, head->word_segment, head->word_offset, head->size);
-    if (to == NULL || word == NULL)
+    char *word = ucx_am_word(net, head);
+    int error = word == NULL ? -EFAULT : ucx_am_perform_put(net, head, data, len);
+    if (error == 0)
+        perform_signal(word, &signal);
+    return error;
+}
+
+static int ucx_am_perform_amo(const struct transport_net *net,
+                              const struct ucx_request_header *head, uint64_t *before)
+{
+    const struct transport_amo amo = {.op = (enum transport_amo_op)head->op,
+                                      .size = head->size,
+                                      .operand = head->operand,
+                                      .cond = head->cond};
+
+    if (!ucx_am_is_valid_word(head))
+        return -EINVAL;
+    char *word = ucx_am_word(net, head);
+    if (word == NULL)
         return -EFAULT;
-    if (len > 0)
-        memcpy(to, data, len);
-    perform_signal(word, &signal);
+    *before = perform_amo(word, &amo);
     return 0;
+}
+
+/* Perform a request other than a get.  0; or -errno, and nothing was written. */
+static int ucx_am_perform(const struct transport_net *net,
+                          const struct ucx_request_header *head, const void *data,
+                          size_t len, uint64_t *before)
+{
+    switch ((enum ucx_request_type)head->type) {
+    case UCX_REQUEST_SIGNAL:
+        return ucx_am_perform_signal(net, head, data, len);
+    case UCX_REQUEST_PUT:
+        return ucx_am_perform_put(net, head, data, len);
+    case UCX_REQUEST_AMO:
+        return ucx_am_perform_amo(net, head, before);
+    case UCX_REQUEST_GET:
+        break;
+    }
+    return -EINVAL;
 }
 
 /* ---- replies ----------------------------------------------------------------------- */
@@ -82,8 +138,10 @@ static void ucx_reply_sent(void *request, ucs_status_t status, void *arg)
     ucx_reply_free(arg);
 }
 
-static void ucx_am_send_reply(struct transport_ctx *ctx, ucp_ep_h to, uint64_t token,
-                              int error)
+/* Send a reply with len bytes of the symmetric memory. */
+static void ucx_am_send_reply(struct transport_ctx *ctx, ucp_ep_h to,
+                              const struct ucx_reply_header *head, const void *data,
+                              size_t len)
 {
     struct ucx_reply *reply = malloc(sizeof *reply);
     const ucp_request_param_t param = {
@@ -95,20 +153,36 @@ static void ucx_am_send_reply(struct transport_ctx *ctx, ucp_ep_h to, uint64_t t
     };
 
     if (reply == NULL) {
-        ctx->net->world->failed(ctx->net->world, -1,
-                                "no memory for the reply to a put with signal");
+        ctx->net->world->failed(ctx->net->world, -1, "no memory for a reply");
         return;
     }
-    *reply = (struct ucx_reply){.link = &ctx->replies,
-                                .next = ctx->replies,
-                                .head = {.token = token, .error = error}};
+    *reply =
+        (struct ucx_reply){.link = &ctx->replies, .next = ctx->replies, .head = *head};
     if (reply->next != NULL)
         reply->next->link = &reply->next;
     ctx->replies = reply;
     ucs_status_ptr_t request = ucx_lib.am_send_nbx(to, UCX_REPLY_ID, &reply->head,
-                                                   sizeof reply->head, NULL, 0, &param);
+                                                   sizeof reply->head, data, len, &param);
     if (!UCS_PTR_IS_PTR(request))
         ucx_reply_free(reply);
+}
+
+/* Reply to a get with its bytes.  0 or -errno. */
+static int ucx_am_reply_bytes(struct transport_ctx *ctx, ucp_ep_h to,
+                              const struct ucx_request_header *head)
+{
+    const char *from =
+        ucx_am_local_address(ctx->net, head->segment, head->offset, head->len);
+
+    if (from == NULL || head->len == 0)
+        return -EFAULT;
+    for (uint64_t at = 0; at < head->len; at += UCX_DATA_MAX) {
+        const struct ucx_reply_header reply = {.token = head->token, .value = at};
+        uint64_t left = head->len - at;
+        ucx_am_send_reply(ctx, to, &reply, from + at,
+                          left < UCX_DATA_MAX ? left : UCX_DATA_MAX);
+    }
+    return 0;
 }
 
 /* ---- received messages ------------------------------------------------------------- */
@@ -125,13 +199,12 @@ static void ucx_am_report_bad_target(const struct transport_net *net, int pe)
     net->world->failed(net->world, -1, text);
 }
 
-/* Why a put with signal is malformed; NULL: it is valid. ucx_am_perform checks
- * addresses. */
+/* Why a request is malformed; NULL: it is valid. Performing it checks addresses. */
 static const char *ucx_message_fault(const struct transport_ctx *ctx,
-                                     const struct ucx_signal_header *head, size_t len,
+                                     const struct ucx_request_header *head, size_t len,
                                      const ucp_am_recv_param_t *param)
 {
-    if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 || len > UCX_SIGNAL_MAX)
+    if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0 || len > UCX_DATA_MAX)
         return "it is longer than the limit";
     if (ctx != ctx->net->ctx_0)
         return "it is a request to a context that receives only replies";
@@ -154,12 +227,12 @@ static void ucx_am_report_malformed(const struct transport_net *net, size_t head
 }
 
 /* ucp_am_recv_callback_t, inside the progress of context 0 */
-static ucs_status_t ucx_am_handle_signal(void *arg, const void *header, size_t header_len,
-                                         void *data, size_t len,
-                                         const ucp_am_recv_param_t *param)
+static ucs_status_t ucx_am_handle_request(void *arg, const void *header,
+                                          size_t header_len, void *data, size_t len,
+                                          const ucp_am_recv_param_t *param)
 {
     struct transport_ctx *ctx = arg;
-    struct ucx_signal_header head;
+    struct ucx_request_header head;
 
     if (header_len != sizeof head) {
         ucx_am_report_malformed(ctx->net, header_len, len,
@@ -172,10 +245,17 @@ static ucs_status_t ucx_am_handle_signal(void *arg, const void *header, size_t h
         ucx_am_report_malformed(ctx->net, header_len, len, why);
         return UCS_OK;
     }
-    int error = ucx_am_perform(ctx->net, &head, data, len);
-    if ((param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) != 0)
-        ucx_am_send_reply(ctx, param->reply_ep, head.token, error);
-    else if (error != 0)
+    bool replies = (param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) != 0;
+    struct ucx_reply_header reply = {.token = head.token};
+    if (replies && head.type == UCX_REQUEST_GET) {
+        reply.error = ucx_am_reply_bytes(ctx, param->reply_ep, &head);
+        replies = reply.error != 0;
+    } else {
+        reply.error = ucx_am_perform(ctx->net, &head, data, len, &reply.value);
+    }
+    if (replies)
+        ucx_am_send_reply(ctx, param->reply_ep, &reply, NULL, 0);
+    else if (reply.error != 0)
         ucx_am_report_bad_target(ctx->net, head.pe);
     return UCS_OK;
 }
@@ -188,15 +268,14 @@ static ucs_status_t ucx_am_handle_reply(void *arg, const void *header, size_t he
     struct transport_ctx *ctx = arg;
     struct ucx_reply_header head;
 
-    (void)data;
     (void)param;
-    if (header_len != sizeof head || len > 0) {
+    if (header_len != sizeof head || (len > 0 && !ctx->net->by_requests)) {
         ucx_am_report_malformed(ctx->net, header_len, len,
                                 "it is a reply of a wrong length");
         return UCS_OK;
     }
     memcpy(&head, header, sizeof head);
-    if (!ucx_op_handle_reply(ctx, &head))
+    if (!ucx_request_handle_reply(ctx, &head, data, len))
         ucx_am_report_malformed(ctx->net, header_len, len,
                                 "it is a reply to no operation");
     return UCS_OK;
@@ -219,7 +298,7 @@ static ucs_status_t ucx_am_set_handler(struct transport_ctx *ctx, unsigned id,
 
 ucs_status_t ucx_am_set_handlers(struct transport_ctx *ctx)
 {
-    ucs_status_t status = ucx_am_set_handler(ctx, UCX_SIGNAL_ID, ucx_am_handle_signal);
+    ucs_status_t status = ucx_am_set_handler(ctx, UCX_REQUEST_ID, ucx_am_handle_request);
 
     return status == UCS_OK ? ucx_am_set_handler(ctx, UCX_REPLY_ID, ucx_am_handle_reply)
                             : status;

@@ -125,6 +125,11 @@ int ucx_quiet(struct transport_ctx *ctx)
     return ctx->busy == NULL ? 0 : -EAGAIN;
 }
 
+int ucx_quiet_all(struct transport_ctx *ctx)
+{
+    return ucx_request_confirm(ctx) == 0 ? ucx_quiet(ctx) : -EAGAIN;
+}
+
 /* True if the peer has operations in flight; unflushed puts are not counted. */
 static bool ucx_peer_has_in_flight(const struct ucx_peer *peer)
 {
@@ -180,6 +185,8 @@ int ucx_progress(struct transport_ctx *ctx)
     }
     if (unlikely(load_relaxed_u32(&ctx->net->losses) != ctx->losses))
         n += (unsigned)ucx_ctx_purge(ctx);
+    if (unlikely(ctx->longs != NULL))
+        ucx_request_post_longs(ctx);
     return (int)n;
 }
 

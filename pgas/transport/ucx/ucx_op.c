@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx_op.c - put, get, amo and put with signal (see ucx.h).
+ * ucx_op.c - records of operations; put, get and amo by UCX (see ucx.h).
  *
  * Every operation that UCX may complete later has a record.  Records are allocated in
  * blocks, which are freed with the context.
@@ -56,16 +56,17 @@ void ucx_ops_free(struct transport_ctx *ctx)
     ctx->free_ops = NULL;
 }
 
-/* The token of a record in messages: its index and generation, so that it exposes no
- * address and becomes invalid when the record is freed. */
-static uint64_t ucx_op_token(const struct ucx_op *op)
+struct ucx_op *ucx_op_of_token(const struct transport_ctx *ctx, uint64_t token)
 {
-    return (uint64_t)op->generation << 32 | op->index;
+    uint32_t index = (uint32_t)token;
+
+    return index < ctx->nblocks * BLOCK_OPS
+               ? &ctx->blocks[index / BLOCK_OPS]->op[index % BLOCK_OPS]
+               : NULL;
 }
 
-/* Allocate a record for an operation to a PE. 0; -EAGAIN: MOST_OPS in use; or -errno. */
-static int ucx_op_alloc(struct transport_ctx *ctx, int pe, enum ucx_op_kind kind,
-                        struct transport_completion *done, struct ucx_op **op)
+int ucx_op_alloc(struct transport_ctx *ctx, int pe, enum ucx_op_kind kind,
+                 struct transport_completion *done, struct ucx_op **op)
 {
     struct ucx_peer *peer;
     int err = ucx_peer_get(ctx, pe, &peer);
@@ -84,11 +85,13 @@ static int ucx_op_alloc(struct transport_ctx *ctx, int pe, enum ucx_op_kind kind
     (*op)->peer = peer;
     (*op)->done = done;
     (*op)->result = NULL;
+    (*op)->parent = NULL;
+    (*op)->events_pending = 0;
     (*op)->abandoned = false;
     return 0;
 }
 
-static void ucx_op_free(struct ucx_op *op)
+void ucx_op_free(struct ucx_op *op)
 {
     struct transport_ctx *ctx = op->peer->ctx;
 
@@ -100,8 +103,7 @@ static void ucx_op_free(struct ucx_op *op)
     ctx->free_ops = op;
 }
 
-/* Complete an operation: it was performed, its source may be changed, or it failed. */
-static void ucx_op_complete(struct ucx_op *op, int error)
+void ucx_op_complete(struct ucx_op *op, int error)
 {
     struct transport_completion *done = op->done;
 
@@ -136,7 +138,13 @@ void ucx_ops_abandon(struct ucx_peer *peer, bool gets)
     for (unsigned b = 0; b < peer->ctx->nblocks; b++)
         for (int i = 0; i < BLOCK_OPS; i++) {
             struct ucx_op *op = &peer->ctx->blocks[b]->op[i];
-            if (op->peer != peer || op->abandoned || (op->kind == UCX_GET && !gets))
+            if (op->peer != peer || op->abandoned)
+                continue;
+            if (peer->ctx->net->by_requests || op->events_pending > 0) {
+                ucx_request_abandon(op);
+                continue;
+            }
+            if (op->kind == UCX_GET && !gets)
                 continue;
             op->abandoned = true;
             ucx_peer_count(peer, op->kind, -1);
@@ -194,8 +202,11 @@ int ucx_put(struct transport_ctx *ctx, const struct transport_symaddr *to,
 {
     ucp_request_param_t param;
     struct ucx_op *op;
-    int err = ucx_op_alloc(ctx, to->pe, UCX_PUT, done, &op);
+    int err;
 
+    if (ctx->net->by_requests)
+        return ucx_request_put(ctx, to, from, len, done);
+    err = ucx_op_alloc(ctx, to->pe, UCX_PUT, done, &op);
     if (err != 0)
         return err;
     param = ucx_op_param(op);
@@ -209,8 +220,11 @@ int ucx_get(struct transport_ctx *ctx, void *to, const struct transport_symaddr 
 {
     ucp_request_param_t param;
     struct ucx_op *op;
-    int err = ucx_op_alloc(ctx, from->pe, UCX_GET, done, &op);
+    int err;
 
+    if (ctx->net->by_requests)
+        return ucx_request_get(ctx, to, from, len, done);
+    err = ucx_op_alloc(ctx, from->pe, UCX_GET, done, &op);
     if (err != 0)
         return err;
     param = ucx_op_param(op);
@@ -261,6 +275,8 @@ int ucx_amo(struct transport_ctx *ctx, const struct transport_symaddr *at,
     struct ucx_op *op;
     int err;
 
+    if (ctx->net->by_requests)
+        return ucx_request_amo(ctx, at, amo, done);
     if (amo->after_puts && peer != NULL && !ucx_peer_puts_flushed(peer))
         return -EAGAIN;
     err = ucx_op_alloc(ctx, at->pe, replies ? UCX_AMO : UCX_PUT, done, &op);
@@ -278,130 +294,4 @@ int ucx_amo(struct transport_ctx *ctx, const struct transport_symaddr *at,
         op, ucx_lib.atomic_op_nbx(op->peer->ep, amo_table[amo->op].op, &op->operand, 1,
                                   ucx_op_remote_address(op, at), ucx_op_rkey(op, at),
                                   &param));
-}
-
-/* ---- put with signal --------------------------------------------------------------- */
-
-size_t ucx_signal_max(struct transport_net *net)
-{
-    (void)net;
-    return UCX_SIGNAL_MAX;
-}
-
-/* Complete the caller's completion: the source may be changed. */
-static void ucx_op_source_free(struct ucx_op *op, int error)
-{
-    struct transport_completion *done = op->done;
-
-    op->done = NULL;
-    perform_completion(done, error);
-}
-
-/* Handle the send completion or the reply of a put with signal. */
-static void ucx_op_signal_event(struct ucx_op *op, int error)
-{
-    PGAS_ASSERT(op->peer != NULL && op->events_pending > 0);
-    if (--op->events_pending > 0)
-        return;
-    if (!op->abandoned) {
-        ucx_peer_count(op->peer, op->kind, -1);
-        ucx_op_complete(op, error);
-    }
-    ucx_op_free(op);
-}
-
-/* UCX has sent a put with signal. If that failed, a reply may still arrive, so the record
- * stays allocated. */
-static void ucx_op_signal_sent(void *request, ucs_status_t status, void *arg)
-{
-    struct ucx_op *op = arg;
-
-    ucx_lib.request_free(request);
-    if (status != UCS_OK)
-        ucx_peer_fail(op->peer, status);
-    int error = status == UCS_OK ? 0 : op->peer->error;
-    if (error != 0 && !op->abandoned) {
-        op->abandoned = true;
-        ucx_peer_count(op->peer, op->kind, -1);
-        ucx_op_complete(op, error);
-    }
-    ucx_op_source_free(op, 0);
-    ucx_op_signal_event(op, 0);
-}
-
-/* A reply to a completed operation is ignored: its peer had failed before. */
-bool ucx_op_handle_reply(struct transport_ctx *ctx, const struct ucx_reply_header *reply)
-{
-    const struct transport_world *world = ctx->net->world;
-    uint32_t index = (uint32_t)reply->token;
-    char text[TRANSPORT_TEXT_MAX];
-
-    if (index >= ctx->nblocks * BLOCK_OPS || reply->error > 0 ||
-        reply->error < -UCX_ERRNO_MAX)
-        return false;
-    struct ucx_op *op = &ctx->blocks[index / BLOCK_OPS]->op[index % BLOCK_OPS];
-    if (reply->token != ucx_op_token(op) || !op->awaits_reply)
-        return true;
-    op->awaits_reply = false;
-    if (reply->error != 0) {
-        snprintf(text, sizeof text, "PE %d rejected a put with signal: %s", op->peer->pe,
-                 strerror((int)-reply->error));
-        world->failed(world, op->peer->pe, text);
-    }
-    ucx_op_signal_event(op, (int)reply->error);
-    return true;
-}
-
-static struct ucx_signal_header
-ucx_op_signal_header(const struct ucx_op *op, const struct transport_symaddr *to,
-                     const struct transport_signal *signal)
-{
-    return (struct ucx_signal_header){.token = ucx_op_token(op),
-                                      .operand = signal->operand,
-                                      .word_offset = signal->at.offset,
-                                      .offset = to->offset,
-                                      .pe = op->peer->ctx->net->world->me,
-                                      .op = (uint8_t)signal->op,
-                                      .size = (uint8_t)signal->size,
-                                      .word_segment = (uint8_t)signal->at.segment,
-                                      .segment = (uint8_t)to->segment};
-}
-
-int ucx_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to,
-                   const void *from, size_t len, const struct transport_signal *signal,
-                   struct transport_completion *done)
-{
-    struct ucx_peer *peer = ctx->peers[to->pe];
-    struct ucx_op *op;
-    int err;
-
-    if (signal->after_puts && peer != NULL && !ucx_peer_puts_flushed(peer))
-        return -EAGAIN;
-    err = ucx_op_alloc(ctx, to->pe, signal->unacked ? UCX_PUT : UCX_AMO, done, &op);
-    if (err != 0)
-        return err;
-    PGAS_ASSERT(len <= UCX_SIGNAL_MAX);
-    peer = op->peer;
-    ucp_request_param_t param = ucx_op_param(op);
-    param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
-    param.flags = UCP_AM_SEND_FLAG_EAGER | (signal->unacked ? 0 : UCP_AM_SEND_FLAG_REPLY);
-    param.cb.send = ucx_op_signal_sent;
-    op->head = ucx_op_signal_header(op, to, signal);
-    op->events_pending = signal->unacked ? 1 : 2;
-    op->awaits_reply = !signal->unacked;
-    ucs_status_ptr_t request = ucx_lib.am_send_nbx(peer->ep, UCX_SIGNAL_ID, &op->head,
-                                                   sizeof op->head, from, len, &param);
-    if (unlikely(UCS_PTR_IS_ERR(request))) {
-        ctx->in_use--;
-        ucx_op_free(op);
-        return ucx_peer_refused(peer, UCS_PTR_STATUS(request));
-    }
-    if (signal->unacked)
-        ucx_peer_unflushed(peer);
-    ucx_peer_count(peer, op->kind, 1);
-    if (request == NULL) {
-        ucx_op_source_free(op, 0);
-        ucx_op_signal_event(op, 0);
-    }
-    return 0;
 }

@@ -106,6 +106,8 @@ static void ucx_peer_begin_flush(struct ucx_peer *peer)
 
 bool ucx_peer_puts_flushed(struct ucx_peer *peer)
 {
+    if (peer->ctx->net->by_requests)
+        return peer->posted[UCX_AMO] == 0;
     if (peer->unflushed > 0 && !peer->flushing)
         ucx_peer_begin_flush(peer);
     return peer->unflushed + peer->in_flush == 0;
