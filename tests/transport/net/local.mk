@@ -2,7 +2,7 @@
 # tests/transport/net/local.mk - jobs over several virtual nodes: the conformance suite and the
 # programs of tests/api/multi on each network transport, progress, lost peers, concurrent
 # atomics, fault injection.
-check_PROGRAMS += tests/transport/net/dropped tests/transport/net/flood tests/transport/net/hammer tests/transport/net/lost \
+check_PROGRAMS += tests/transport/net/dropped tests/transport/net/flood tests/transport/net/hammer tests/transport/net/killed tests/transport/net/lost \
 	tests/transport/net/progress tests/transport/net/sleeper
 
 net_tests = \
@@ -13,6 +13,7 @@ net_tests = \
 	tests/transport/net/conform_ucx.sh \
 	tests/transport/net/examples.sh \
 	tests/transport/net/hammer.sh \
+	tests/transport/net/killed.sh \
 	tests/transport/net/lost.sh \
 	tests/transport/net/multi_vnodes.sh \
 	tests/transport/net/progress.sh \
