@@ -179,7 +179,8 @@ void ft_boot_publish(const struct boot *b)
     if (!ft_domain_find(pgas_self.env.ft_domains, name, &domain, why, sizeof why))
         log_die("shmem_init: SHMEM_FT_DOMAINS is \"%s\": %s", pgas_self.env.ft_domains,
                 why);
-    map->own.domain = domain;
+    if (*pgas_self.env.ft_domains != '\0')
+        map->own.domain = domain; /* else the host of the agent has set it */
     if (b->node == 0)
         ft_boot_make_secret(map->secret);
     card.endpoint = map->own;

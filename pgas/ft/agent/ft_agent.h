@@ -47,7 +47,8 @@ struct ft_agent_options {
     const char *interfaces; /* interfaces or subnets of SHMEM_LAUNCH_IF; NULL: all */
     bool loopback;          /* all nodes are virtual nodes of this host */
     unsigned period_ms, timeout_ms; /* used if the leader PE stores none in the map */
-    const char *domain; /* text that identifies the failure domain of this node */
+    const char *domain; /* text that identifies the failure domain of this node; read at
+                           the start only */
     void (*self_failed)(void *arg); /* called in a thread of the agent; NULL: none */
     void *arg;
 };

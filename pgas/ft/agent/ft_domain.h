@@ -2,7 +2,9 @@
 /*
  * ft_domain.h - the failure domain of a node: nodes that are likely to fail together,
  * such as those of a rack.  Neighbours in the heartbeat ring are of different domains as
- * far as possible (ft_ring_order). Uses: core/base/hash.h.  Used by: ft_boot, ft_agent.
+ * far as possible (ft_ring_order).  Without SHMEM_FT_DOMAINS the host of the agent names
+ * the domain (ft_agent_options), for example the chassis. Uses: core/base/hash.h.  Used
+ * by: ft_boot, ft_agent.
  */
 #ifndef PGAS_FT_DOMAIN_H
 #define PGAS_FT_DOMAIN_H

@@ -2,7 +2,8 @@
 /*
  * daemon_ft.c - see daemon_int.h: the failure of PEs with SHMEM_FT=continue.
  *
- * Uses ft_map.c, ft_agent.h, pmix_net.c, loop.c.  Used by daemon.c, daemon_wire.c.
+ * Uses chassis.c, ft_map.c, ft_agent.h, pmix_net.c, loop.c.  Used by daemon.c,
+ * daemon_wire.c.
  *
  * The alive map of the node (pgas/ft/ft_map.h) is the one place where all knowledge of
  * failures meets: the daemon marks PEs whose process has ended, and those that the front
@@ -14,6 +15,7 @@
  */
 #include "config.h"
 
+#include "tools/oshrun/daemon/chassis.h"
 #include "tools/oshrun/daemon/daemon_int.h"
 #include "tools/oshrun/daemon/stand_in.h"
 #include "tools/oshrun/util/error.h"
@@ -295,16 +297,29 @@ static void daemon_ft_on_self_failed(void *arg)
     daemon_ft_wake_loop(d);
 }
 
+/* The failure domain unless SHMEM_FT_DOMAINS names others: the chassis, or the node
+ * alone. Virtual nodes all have one chassis, and fail one by one. */
+static const char *daemon_ft_domain(const struct daemon *d, char text[CHASSIS_TEXT])
+{
+    if (!d->job->virtual_nodes &&
+        chassis_name(pmix_host_machine_info(d->pmix, "DMIChassisVendor"),
+                     pmix_host_machine_info(d->pmix, "DMIChassisSerial"),
+                     pmix_host_machine_info(d->pmix, "DMIChassisAssetTag"), text,
+                     CHASSIS_TEXT))
+        return text;
+    return d->job->node[d->job->here].name;
+}
+
 static int daemon_ft_start_agent(struct daemon *d)
 {
-    char why[WHY_BYTES] = "";
+    char why[WHY_BYTES] = "", chassis[CHASSIS_TEXT];
     const struct ft_agent_options options = {.node = d->node,
                                              .interfaces = d->job->ft.interfaces,
                                              .loopback = d->job->virtual_nodes ||
                                                          d->job->nnodes == 1,
                                              .period_ms = d->job->ft.period_ms,
                                              .timeout_ms = d->job->ft.timeout_ms,
-                                             .domain = d->job->node[d->job->here].name,
+                                             .domain = daemon_ft_domain(d, chassis),
                                              .self_failed = daemon_ft_on_self_failed,
                                              .arg = d};
     d->ft.agent = ft_agent_start(&options, why, sizeof why);

@@ -5,6 +5,8 @@ tools_oshrun_liboshrun_a_SOURCES += \
 	tools/oshrun/daemon/bind.h \
 	tools/oshrun/daemon/bootstrap.c \
 	tools/oshrun/daemon/bootstrap.h \
+	tools/oshrun/daemon/chassis.c \
+	tools/oshrun/daemon/chassis.h \
 	tools/oshrun/daemon/child.c \
 	tools/oshrun/daemon/child.h \
 	tools/oshrun/daemon/daemon.c \

@@ -87,7 +87,15 @@ static int pmix_host_make_topology(struct pmix_host *h)
     if (hwloc_topology_load(h->topo) == 0)
         return 0;
     hwloc_topology_destroy(h->topo);
+    h->topo = NULL;
     return -1;
+}
+
+const char *pmix_host_machine_info(const struct pmix_host *h, const char *name)
+{
+    return h->topo == NULL
+               ? NULL
+               : hwloc_obj_get_info_by_name(hwloc_get_root_obj(h->topo), name);
 }
 
 static pmix_status_t pmix_host_init_server(struct pmix_host *h, const struct job *job,

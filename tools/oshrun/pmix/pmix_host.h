@@ -36,6 +36,10 @@ struct pmix_host;
 /* Starts the server with its files in dir.  NULL after an error message. */
 struct pmix_host *pmix_host_start(const struct job *job, const char *dir);
 
+/* What hwloc knows of this machine as a whole, for example "DMIChassisSerial"; NULL:
+ * nothing. */
+const char *pmix_host_machine_info(const struct pmix_host *h, const char *name);
+
 /* The PMIx variables of PE `rank`, NULL-terminated; free with string_list_free. */
 char **pmix_host_env(struct pmix_host *h, uint32_t rank);
 
