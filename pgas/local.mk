@@ -45,7 +45,7 @@ pgas_sources = \
 	pgas/core/team/team.c pgas/core/team/team.h \
 	pgas/core/base/treap.c pgas/core/base/treap.h \
 	pgas/ft/ft.c pgas/ft/ft.h pgas/ft/ft_guard.c \
-	pgas/ft/ft_map.c pgas/ft/ft_map.h pgas/ft/ft_watch.h \
+	pgas/ft/ft_handler.h pgas/ft/ft_map.c pgas/ft/ft_map.h pgas/ft/ft_watch.h \
 	pgas/rma/api.h \
 	pgas/rma/amo_at.c pgas/rma/amo_at.h pgas/rma/api_amo.c pgas/rma/api_ctx.c \
 	pgas/rma/api_order.c pgas/rma/order.h pgas/rma/lock.c pgas/rma/lock.h pgas/rma/lock_owner.c pgas/rma/lock_owner.h \
@@ -110,7 +110,8 @@ pgas_process_sources = \
 	pgas/core/boot/binding.c pgas/core/boot/boot.c pgas/core/boot/boot_events.c pgas/core/boot/boot_nodes.c \
 	pgas/core/memory/data.c pgas/core/memory/fork.c pgas/core/memory/guard.c \
 	pgas/core/progress/net_thread.c pgas/transport/list.c \
-	pgas/ft/ft_boot.c pgas/ft/ft_boot.h pgas/ft/ft_watch.c
+	pgas/ft/ft_boot.c pgas/ft/ft_boot.h \
+	pgas/ft/ft_handler.c pgas/ft/ft_watch.c
 libpgas_la_SOURCES = $(pgas_sources) $(pgas_process_sources)
 if HAVE_UCX
 libpgas_la_SOURCES += \

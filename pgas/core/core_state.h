@@ -160,13 +160,16 @@ struct ctx_state {
 struct ft_state {
     pthread_mutex_t lock; /* protects what follows */
     uint64_t *told;       /* failed PEs that the network knows of: a set of PEs */
-    uint64_t *handled;    /* those for which the handler was called; watch thread only */
+    uint64_t *handled;    /* those for which the handler was called; its thread only */
     uint64_t *acknowledged;
     bool slot_used[FT_SLOTS]; /* mailboxes in use */
     uint32_t processed;       /* failures when ft_process ended last */
     void (*handler)(const int *pes, int n, void *arg);
     void *handler_arg;
-    pthread_t watch; /* ft_watch.c */
+    pthread_t handler_thread; /* ft_handler.c */
+    bool handler_runs;
+    uint32_t handler_stop; /* 1: that thread ends; release, acquire */
+    pthread_t watch;       /* ft_watch.c */
     bool watching;
     uint32_t stop; /* 1: the watch thread ends; release, acquire */
     struct ft_robust {

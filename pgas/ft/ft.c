@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ft.c - see ft.h.  Uses: core/team, core/net, ft_map, ft_watch. */
+/* ft.c - see ft.h.  Uses: core/team, core/net, ft_map, ft_handler, ft_watch.
+ */
 #include "config.h"
 
 #include <errno.h>
@@ -15,6 +16,7 @@
 #include "pgas/core/progress/net.h"
 #include "pgas/core/team/team.h"
 #include "pgas/ft/ft.h"
+#include "pgas/ft/ft_handler.h"
 #include "pgas/ft/ft_types.h"
 #include "pgas/ft/ft_watch.h"
 
@@ -50,6 +52,7 @@ void ft_stop(bool exiting)
         return;
     boot_events_close();
     ft_watch_stop();
+    ft_handler_stop();
     if (exiting)
         return; /* other threads may still use the rest */
     free(STATE.told);
@@ -106,12 +109,18 @@ void ft_process(void)
     store_release_u32(&STATE.processed, failures);
 }
 
-void ft_set_handler(void (*fn)(const int *pes, int n, void *arg), void *arg)
+int ft_set_handler(void (*fn)(const int *pes, int n, void *arg), void *arg)
 {
+    bool called;
+
     pthread_mutex_lock(&STATE.lock);
     STATE.handler = fn;
     STATE.handler_arg = arg;
+    called = fn == NULL || pgas_self.ft == NULL || ft_handler_wake();
+    if (!called)
+        STATE.handler = NULL;
     pthread_mutex_unlock(&STATE.lock);
+    return called ? 0 : -1;
 }
 
 void ft_call_handler(void)

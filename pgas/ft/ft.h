@@ -57,9 +57,10 @@ void ft_stop(bool exiting);
 
 /* Tells the network about newly failed PEs.  Any thread. */
 void ft_process(void);
-/* Sets the function of shmemx_failure_handler. */
-void ft_set_handler(void (*fn)(const int *pes, int n, void *arg), void *arg);
-/* Calls it for failures that it has not been called for; called by the watch thread. */
+/* Sets the function of shmemx_failure_handler.  0, or -1: its thread cannot start. */
+int ft_set_handler(void (*fn)(const int *pes, int n, void *arg), void *arg);
+/* Calls it for failures that no function has been called for; one thread (ft_handler.h).
+ */
 void ft_call_handler(void);
 
 /* 0, SHMEMX_ERR_PE_FAILED or SHMEMX_ERR_REVOKED. */

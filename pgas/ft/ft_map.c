@@ -81,10 +81,15 @@ void ft_map_set_agent(struct node *node, enum ft_agent_state state)
     ft_map_notify_agent(map);
 }
 
-static void ft_map_changed(struct node *node, struct ft_map *map)
+void ft_map_wake_watchers(struct ft_map *map)
 {
     atomic_fetch_add_explicit(&map->epoch, 1, memory_order_release);
     os_futex_wake(&map->epoch);
+}
+
+static void ft_map_changed(struct node *node, struct ft_map *map)
+{
+    ft_map_wake_watchers(map);
     ft_map_wake_all(node);
     ft_map_notify_agent(map);
 }

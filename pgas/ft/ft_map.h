@@ -223,6 +223,8 @@ struct node;
 bool ft_map_fail(struct node *node, const uint32_t *pe, uint32_t n);
 /* Records that a team is revoked, and wakes the sleepers. */
 void ft_map_revoke(struct node *node, uint64_t team);
+/* Increments `epoch` though nothing has changed: wakes the threads that sleep on it. */
+void ft_map_wake_watchers(struct ft_map *map);
 /* Increments `event` and wakes the agent. */
 void ft_map_notify_agent(struct ft_map *map);
 /* Stores map->agent, and wakes the agent and the sleepers of the node. */

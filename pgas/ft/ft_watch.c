@@ -113,7 +113,6 @@ static void *ft_watch_run(void *arg)
         ft_watch_find_dead(&watch);
         ft_host_check();
         ft_process();
-        ft_call_handler();
         if (load_acquire_u32(&STATE.stop) == 0)
             ft_watch_sleep(&watch);
     }
@@ -140,9 +139,7 @@ void ft_watch_stop(void)
     if (!STATE.watching)
         return;
     store_release_u32(&STATE.stop, 1);
-    /* Any change of the epoch ends the sleep; that of the others' threads is harmless. */
-    atomic_fetch_add_explicit(&pgas_self.ft->epoch, 1, memory_order_release);
-    os_futex_wake(&pgas_self.ft->epoch);
+    ft_map_wake_watchers(pgas_self.ft);
     pthread_join(STATE.watch, NULL);
     STATE.watching = false;
 }

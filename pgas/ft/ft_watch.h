@@ -24,8 +24,8 @@
 /* futex_waitv takes 128 words; two of them are for the epoch and in reserve. */
 enum { FT_WATCHED = 126 };
 
-/* Starts the thread, which calls ft_process and ft_call_handler after each change of the
- * map.  False: errno. */
+/* Starts the thread, which calls ft_process after each change of the map, and never code
+ * of the user.  False: errno. */
 bool ft_watch_start(void);
 /* Announces that the PE departs, and ends the thread. */
 void ft_watch_stop(void);

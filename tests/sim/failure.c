@@ -25,6 +25,7 @@
 #include "pgas/ft/ft.h"
 #include "pgas/ft/ft_boot.h"
 #include "pgas/ft/agent/ft_service.h"
+#include "pgas/ft/ft_handler.h"
 #include "pgas/ft/ft_watch.h"
 #include "pgas/transport/test/random.h"
 #include "tests/sim/job_int.h"
@@ -508,6 +509,15 @@ void ft_watch_stop(void)
 {
     job_running->failure->watching[pgas_self.me] = false;
 }
+
+/* failure_notice calls the function. */
+bool ft_handler_wake(void)
+{
+    ft_map_wake_watchers(pgas_self.ft);
+    return true;
+}
+
+void ft_handler_stop(void) {}
 
 /* ---- start and end (ft_boot.h) ----------------------------------------------------- */
 

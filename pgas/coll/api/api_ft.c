@@ -26,12 +26,6 @@ static int api_ft_revoke(struct shmem_team *team, const char *fn)
     return 0;
 }
 
-static int api_ft_set_handler(void (*fn)(const int *pes, int n, void *arg), void *arg)
-{
-    ft_set_handler(fn, arg);
-    return 0;
-}
-
 /* clang-format off */
 
 ROUTINE(int, shmemx_pe_failed, 0, ALONE, (int, pe, PE))
@@ -47,7 +41,7 @@ ROUTINE(int, shmemx_team_status, 0, ALONE, (shmem_team_t, team, TEAM))
 typedef void (*handler_t)(const int *pes, int n, void *arg);
 ROUTINE(int, shmemx_failure_handler, 0, ALONE, (handler_t, handler, OPTIONAL),
         (void *, arg, OPTIONAL))
-{ (void)fn; return api_ft_set_handler(handler, arg); }
+{ (void)fn; return ft_set_handler(handler, arg); }
 
 ROUTINE(int, shmemx_team_revoke, 0, ALONE, (shmem_team_t, team, TEAM))
 { return api_ft_revoke(api_ft_live(team_of(team, fn)), fn); }
