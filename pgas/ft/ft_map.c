@@ -2,6 +2,8 @@
 /* ft_map.c - see ft_map.h.  Uses: core/base/os.h, core/boot/node.h. */
 #include "config.h"
 
+#include <string.h>
+
 #include "pgas/core/base/os.h"
 #include "pgas/core/boot/node.h"
 #include "pgas/ft/ft_map.h"
@@ -55,6 +57,39 @@ void ft_map_init(struct ft_map *map, uint32_t npes, uint32_t nnodes, uint32_t no
     map->node = node;
     map->local = local;
     ft_map_layout(map);
+}
+
+static bool ft_endpoint_has(const struct ft_endpoint *e, const struct ft_address *a)
+{
+    for (int i = 0; i < FT_ADDRESSES; i++)
+        if (e->address[i].family == a->family &&
+            memcmp(e->address[i].ip, a->ip, sizeof a->ip) == 0)
+            return true;
+    return false;
+}
+
+/* Counts the addresses of e, and those of them that `other` has. */
+static int ft_endpoint_count(const struct ft_endpoint *e, const struct ft_endpoint *other,
+                             int *common)
+{
+    int n = 0;
+
+    *common = 0;
+    for (int i = 0; i < FT_ADDRESSES; i++)
+        if (e->address[i].family != 0) {
+            n++;
+            *common += ft_endpoint_has(other, &e->address[i]);
+        }
+    return n;
+}
+
+bool ft_endpoint_share_host(const struct ft_endpoint *a, const struct ft_endpoint *b)
+{
+    int of_a, of_b, a_in_b, b_in_a;
+
+    of_a = ft_endpoint_count(a, b, &a_in_b);
+    of_b = ft_endpoint_count(b, a, &b_in_a);
+    return of_a > 0 && of_b > 0 && (a_in_b == of_a || b_in_a == of_b);
 }
 
 void ft_map_wake_all(struct node *node)

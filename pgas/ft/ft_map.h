@@ -48,9 +48,14 @@ struct ft_address {
 /* The agent of a node as its leader PE publishes it. */
 struct ft_endpoint {
     struct ft_address address[FT_ADDRESSES];
-    uint32_t domain; /* failure domain: hash of the host name, or of SHMEM_FT_DOMAINS */
+    uint32_t domain; /* failure domain: hash of a name, or list of SHMEM_FT_DOMAINS */
     uint32_t pad;
 };
+
+/* True if one of the agents has no IP address that the other one lacks: they are on one
+ * host.  A part of the addresses may be equal on different hosts, such as that of a
+ * bridge which all hosts have. */
+bool ft_endpoint_share_host(const struct ft_endpoint *a, const struct ft_endpoint *b);
 
 enum ft_mailbox_state { FT_IDLE, FT_POSTED, FT_DONE };
 enum ft_request { FT_AGREE = 1, FT_REVOKE };

@@ -208,16 +208,16 @@ struct transport {
     /* ---- failure ------------------------------------------------------------------- */
 
     /* PE pe is dead, for good, even if its process still exists.  node: so are all PEs of
-     * its node, and connections from its host can be cut.  Any thread may call this at
-     * any time between open and close, also with the lock of a context, and several
-     * times; it uses no context and calls no function of world, but only marks the PE.
-     * The next progress of each context, opened before or after, completes its operations
-     * on the PE with done->error = -EHOSTDOWN (or an earlier error) and without a call of
-     * world->failed; a get completes when nothing can write to its destination any more,
-     * or after TIMING_LOST_DRAIN.  Thereafter posts to the PE on that context return
-     * -EHOSTDOWN; a post before that may still be accepted, and completes likewise.
-     * Connections in progress are abandoned.  The contents of the destination of a get
-     * that has failed are undefined. */
+     * its node and of its host, and connections from its host can be cut.  Any thread may
+     * call this at any time between open and close, also with the lock of a context, and
+     * several times; it uses no context and calls no function of world, but only marks
+     * the PE. The next progress of each context, opened before or after, completes its
+     * operations on the PE with done->error = -EHOSTDOWN (or an earlier error) and
+     * without a call of world->failed; a get completes when nothing can write to its
+     * destination any more, or after TIMING_LOST_DRAIN.  Thereafter posts to the PE on
+     * that context return -EHOSTDOWN; a post before that may still be accepted, and
+     * completes likewise. Connections in progress are abandoned.  The contents of the
+     * destination of a get that has failed are undefined. */
     void (*lost)(struct transport_net *net, int pe, bool node);
 
     /* ---- progress ------------------------------------------------------------------ */

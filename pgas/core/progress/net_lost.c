@@ -36,6 +36,18 @@ static bool net_node_failed(uint32_t node)
     return true;
 }
 
+/* True if a live node has a PE on the host of a node.  The transport cannot know: it has
+ * only the addresses of PEs to which it has sent. */
+static bool net_host_has_live_node(uint32_t node)
+{
+    const struct ft_endpoint *of = ft_map_endpoint(pgas_self.ft);
+
+    for (uint32_t i = 0; i < pgas_self.ft->nnodes; i++)
+        if (i != node && ft_endpoint_share_host(&of[i], &of[node]) && !net_node_failed(i))
+            return true;
+    return false;
+}
+
 void net_pe_failed(int pe)
 {
     struct net *n = pgas_self.net;
@@ -43,7 +55,9 @@ void net_pe_failed(int pe)
 
     if (n == NULL || !net_remote(pe))
         return;
-    n->t->lost(n->open, pe, node_of != NULL && net_node_failed(node_of[pe]));
+    n->t->lost(n->open, pe,
+               node_of != NULL && net_node_failed(node_of[pe]) &&
+                   !net_host_has_live_node(node_of[pe]));
     net_kick(n);
     block_wake_own();
 }

@@ -235,6 +235,42 @@ static void check_domains(void)
     }
 }
 
+/* Agents on one host, whatever their ports. */
+static void check_hosts(void)
+{
+    enum { A = 1, B, BRIDGE, INTERFACES };
+    static const struct {
+        uint8_t a[INTERFACES], b[INTERFACES]; /* last bytes of the addresses */
+        bool shared;
+    } rows[] = {
+        {{A}, {A}, true},
+        {{A}, {B}, false},
+        {{A, BRIDGE}, {B, BRIDGE}, false},
+        {{A, BRIDGE}, {A}, true},
+        {{BRIDGE, A}, {A, BRIDGE}, true},
+        {{0}, {0}, false},
+        {{A}, {0}, false},
+        {{A, B}, {A, BRIDGE}, false},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ft_endpoint e[2] = {{.domain = 0}};
+        for (uint16_t k = 0; k < INTERFACES; k++) {
+            if (rows[i].a[k] != 0)
+                e[0].address[k] =
+                    (struct ft_address){AF_INET, k, {10, 0, 0, rows[i].a[k]}, 0};
+            if (rows[i].b[k] != 0)
+                e[1].address[k] = (struct ft_address){
+                    AF_INET, (uint16_t)(k + 7), {10, 0, 0, rows[i].b[k]}, 0};
+        }
+        if (ft_endpoint_share_host(&e[0], &e[1]) != rows[i].shared ||
+            ft_endpoint_share_host(&e[1], &e[0]) != rows[i].shared) {
+            fprintf(stderr, "mesh: row %zu: one host or not\n", i);
+            exit(1);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
@@ -243,6 +279,7 @@ int main(int argc, char **argv)
                                                     : SHORT_SEEDS;
 
     check_domains();
+    check_hosts();
     for (uint64_t seed = first; seed < first + n; seed++) {
         uint64_t began = now_ns();
         run(seed);

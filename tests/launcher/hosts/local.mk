@@ -3,8 +3,9 @@
 # (as root only), and on virtual nodes.
 hosts_tests = tests/launcher/hosts/table.sh tests/launcher/hosts/faults.sh tests/launcher/hosts/interfaces.sh \
 	tests/launcher/hosts/conform.sh tests/launcher/hosts/examples.sh tests/launcher/hosts/lost.sh \
-	tests/launcher/hosts/survive.sh \
+	tests/launcher/hosts/neighbor.sh tests/launcher/hosts/survive.sh \
 	tests/launcher/cli/oshrun-vnodes.sh
+check_PROGRAMS += tests/launcher/hosts/neighbor
 TESTS      += $(hosts_tests)
 EXTRA_DIST += $(hosts_tests) tests/launcher/hosts/hosts tests/launcher/hosts/sshd tests/launcher/hosts/slurm \
 	tests/launcher/hosts/lib.sh tests/launcher/hosts/columns.sh tests/launcher/hosts/shmem-lib.sh
