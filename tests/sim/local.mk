@@ -29,3 +29,7 @@ EXTRA_PROGRAMS += tests/sim/startup
 tests_sim_startup_CPPFLAGS = $(libpgas_la_CPPFLAGS) $(sim_CPPFLAGS)
 tests_sim_startup_SOURCES = tests/sim/startup.c
 tests_sim_startup_LDADD = tests/sim/.libs/libpgas_sim.a -lpthread -lm -ldl
+EXTRA_PROGRAMS += tests/sim/moved
+tests_sim_moved_CPPFLAGS = $(libpgas_la_CPPFLAGS) $(sim_CPPFLAGS)
+tests_sim_moved_SOURCES = tests/sim/moved.c
+tests_sim_moved_LDADD = tests/sim/.libs/libpgas_sim.a -lpthread -lm -ldl

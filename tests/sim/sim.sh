@@ -18,7 +18,8 @@ fail() {
 }
 
 # Two tests use these objects.
-MAKEFLAGS= flock config.status make -s -j"$processors" tests/sim/run tests/sim/scale tests/sim/startup
+MAKEFLAGS= flock config.status make -s -j"$processors" tests/sim/run tests/sim/scale tests/sim/startup \
+    tests/sim/moved
 
 # ---- random programs
 each=$((seeds / processors))
@@ -39,6 +40,9 @@ cmp "$work/first" "$work/second" || fail 'equal seeds gave different runs'
 tests/sim/scale $nodes || fail 'scale'
 # shellcheck disable=SC2086 # words
 tests/sim/startup $nodes || fail 'startup'
+
+# ---- shmem_realloc while a PE dies
+tests/sim/moved || fail 'moved'
 
 # ---- mutants
 # mutant FILE SED: with the defect in FILE, one of the first seeds must fail.

@@ -93,10 +93,11 @@ static void shrink_raise(struct shrink *s, const uint64_t *most)
 }
 
 /* One round: words 0 .. n-1 are the maxima of the slots, n .. 2n-1 those of their
- * complements, 2n that of the heap operations.  True if all proposals are equal. */
+ * complements, 2n and 2n+1 those of the heap operations.  True if all proposals are
+ * equal. */
 static bool shrink_propose(struct shrink *s)
 {
-    struct ft_vote vote = {.maxs = 2 * s->n + 1, .failed = s->failed};
+    struct ft_vote vote = {.maxs = 2 * s->n + 2, .failed = s->failed};
     bool equal = true;
 
     for (int k = 0; k < s->n; k++) {
@@ -104,13 +105,14 @@ static bool shrink_propose(struct shrink *s)
         vote.word[s->n + k] = ~(uint64_t)s->slot[k];
     }
     vote.word[2 * s->n] = symheap_applied();
+    vote.word[2 * s->n + 1] = ~symheap_agreed();
     ft_agree(s->team, &vote, s->fn);
     for (int k = 0; k < s->n; k++)
         equal = equal && vote.word[k] == ~vote.word[s->n + k];
     if (!equal)
         shrink_raise(s, vote.word);
     if (s->team == team_world())
-        symheap_catch_up(vote.word[2 * s->n]);
+        symheap_catch_up(vote.word[2 * s->n], ~vote.word[2 * s->n + 1]);
     return equal;
 }
 

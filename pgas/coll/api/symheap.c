@@ -12,6 +12,7 @@
 #include "pgas/core/base/log.h"
 #include "pgas/core/base/pgas.h"
 #include "pgas/core/team/team.h"
+#include "pgas/ft/ft.h"
 #include "pgas/threads/atomic.h"
 
 enum { POISON = 0xdb }; /* fill pattern of freed memory with SHMEM_DEBUG=2 */
@@ -37,14 +38,21 @@ uint64_t symheap_applied(void)
     return STATE.applied;
 }
 
-void symheap_catch_up(uint64_t most)
+uint64_t symheap_agreed(void)
 {
-    if (STATE.applied < most && STATE.pending == SYMHEAP_ALLOC)
+    return STATE.applied + (STATE.pending == SYMHEAP_MOVED);
+}
+
+void symheap_catch_up(uint64_t applied, uint64_t agreed)
+{
+    uint64_t target = applied > agreed ? applied : agreed;
+
+    if (STATE.applied < target && STATE.pending == SYMHEAP_ALLOC)
         (void)heap_alloc(STATE.size, STATE.align); /* NULL was returned for it */
-    else if (STATE.applied < most && STATE.pending == SYMHEAP_FREE)
+    else if (STATE.applied < target && STATE.pending != SYMHEAP_NONE)
         heap_free(STATE.block);
     STATE.pending = SYMHEAP_NONE;
-    STATE.applied = most;
+    STATE.applied = target;
 }
 
 /* True if this PE shall print a warning: all PEs get the same result, so only PE 0 warns,
@@ -129,8 +137,21 @@ void symheap_free(void *p, const char *fn)
     heap_free(p);
 }
 
-/* As symheap_realloc, by changes that a failure may end one by one.  If it ends the
- * second one, the old block may have been freed. */
+/* Frees the old block of a realloc unless a failure comes before: then the shrink frees
+ * it if all survivors have got the new one. */
+static __attribute__((noinline)) void symheap_free_moved(void *p, const char *fn)
+{
+    STATE.block = p;
+    STATE.pending = SYMHEAP_MOVED;
+    FT_GUARD(guard, ft_guard_open_team(&guard, team_live()), );
+    symheap_begin_change(SYMHEAP_MOVED, fn);
+    heap_free(p);
+}
+
+/* As symheap_realloc, by two changes.  A failure may end the first one on some PEs: they
+ * return NULL.  No PE passes the barrier of the second change unless all have the new
+ * block, so where some PE has returned NULL the old block stays allocated, with its
+ * contents, on all PEs; the second change does not alter the result. */
 static void *symheap_move(void *p, size_t size, const char *fn)
 {
     symheap_check_block(p, fn);
@@ -139,9 +160,7 @@ static void *symheap_move(void *p, size_t size, const char *fn)
     if (moved == NULL)
         return NULL;
     memcpy(moved, p, old < size ? old : size);
-    STATE.block = p;
-    symheap_begin_change(SYMHEAP_FREE, fn);
-    heap_free(p);
+    symheap_free_moved(p, fn);
     return moved;
 }
 

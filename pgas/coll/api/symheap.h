@@ -23,9 +23,12 @@ void symheap_free(void *p, const char *fn);
  * but the heaps of the survivors must stay equal.  Each change of the heap therefore
  * follows a barrier: if any PE has applied change n, every PE has entered the routine,
  * and knows the change.  shmemx_team_shrink of the world computes the maximum of
- * symheap_applied, and a PE that is behind by its pending change applies it.
+ * symheap_applied, and a PE that is behind by its pending change applies it.  The minimum
+ * of symheap_agreed may be higher by one: no PE has freed the old block of a
+ * shmem_realloc, but all have returned the new one, so all free it.
  */
 uint64_t symheap_applied(void);
-void symheap_catch_up(uint64_t most);
+uint64_t symheap_agreed(void);
+void symheap_catch_up(uint64_t applied, uint64_t agreed);
 
 #endif
