@@ -98,6 +98,7 @@ struct ft_guard {
     int status; /* the error that the routine returns */
     int waits, locks;
     bool in_nb;
+    uint64_t departed_ns; /* when ft_may_have_failed was first called; 0: not yet */
 };
 
 /* Opens a guard for the team of the call, or for a team.  Nonzero if the team has failed
@@ -126,6 +127,11 @@ void ft_guard_close(struct ft_guard *g);
  * routine without a team, if there is an unacknowledged failure. */
 enum ft_wait { FT_WAIT_ON, FT_WAIT_END, FT_WAIT_UNWIND };
 enum ft_wait ft_wait_state(bool collective, bool alone);
+
+/* This thread's collective waits for a PE that has entered shmem_finalize.  True for
+ * TIMING_FT_DEPARTED: the PE may have died there, which is not an error of the program,
+ * and not be known as failed yet.  False with SHMEM_FT=abort. */
+bool ft_may_have_failed(void);
 
 /* Leaves the collective of the open guard; see above. */
 _Noreturn void ft_unwind(void);

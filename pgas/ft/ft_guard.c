@@ -4,7 +4,9 @@
 #include "config.h"
 
 #include "include/shmemx.h"
+#include "pgas/core/base/clock.h"
 #include "pgas/core/base/pgas_assert.h"
+#include "pgas/core/base/timing.h"
 #include "pgas/core/check/check.h"
 #include "pgas/core/progress/net.h"
 #include "pgas/core/team/team.h"
@@ -58,6 +60,7 @@ static int ft_guard_enter(struct ft_guard *g)
     g->waits = t->waits;
     g->locks = t->locks;
     g->in_nb = t->in_nb;
+    g->departed_ns = 0;
     g->open = true;
     t->guard = g;
     return 0;
@@ -140,6 +143,17 @@ enum ft_wait ft_wait_state(bool collective, bool alone)
     if (collective && g != NULL && ft_guard_status(g) != 0)
         return FT_WAIT_UNWIND;
     return alone && ft_unacknowledged() ? FT_WAIT_END : FT_WAIT_ON;
+}
+
+bool ft_may_have_failed(void)
+{
+    struct ft_guard *g = pgas_thread.guard;
+
+    if (g == NULL)
+        return false;
+    if (g->departed_ns == 0)
+        g->departed_ns = clock_ns();
+    return clock_ns() - g->departed_ns < TIMING_FT_DEPARTED;
 }
 
 /* The stack of the functions that are left is still valid while this PE's operations

@@ -66,7 +66,7 @@ static bool exits_is(const char *way)
 }
 
 /* Ends PE 1. */
-static void exits_end(void)
+static void exits_end(long delay_us)
 {
     if (exits_is("exit0"))
         exit(0);
@@ -87,7 +87,7 @@ static void exits_end(void)
     if (exits_is("exec"))
         exits_exec();
     if (exits_is("finalize")) {
-        exits_kill_after(0);
+        exits_kill_after(delay_us);
         shmem_finalize();
         check_sleep_us(DELAY_US);
     }
@@ -112,11 +112,12 @@ static void exits_survive(void)
 int main(int argc, char **argv)
 {
     const char *rank = getenv("PMIX_RANK");
+    long delay_us = argc > 2 ? atol(argv[2]) : 0;
     int provided;
 
     exits_way = argc > 1 ? argv[1] : "";
     if (exits_is("init") && rank != NULL && atoi(rank) == PE)
-        exits_kill_after(argc > 2 ? atol(argv[2]) : 0);
+        exits_kill_after(delay_us);
     shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided);
     if (exits_is("sleep"))
         for (;;)
@@ -127,6 +128,6 @@ int main(int argc, char **argv)
     }
     if (exits_is("init"))
         check_sleep_us(2 * DELAY_US);
-    exits_end();
+    exits_end(delay_us);
     return exits_is("return") ? EXIT_STATUS : 0;
 }

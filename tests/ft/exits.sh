@@ -46,6 +46,7 @@ all() {
     ends abort 137 'PE 1 .*signal 9' "$1" kill
     ends abort 137 'PE 1 .*signal 9' "$1" finalize
     ends continue 0 "$survived" "$1" finalize
+    ends continue 0 "$survived" "$1" finalize 20000 # the PE has departed before it dies
     ends continue 0 "$survived" "$1" exec
     ends abort 1 'PE 1 .*without shmem_finalize' "$1" exec
     for ft in continue abort; do

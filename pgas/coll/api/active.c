@@ -128,7 +128,7 @@ static void active_check_departed(const struct goal *g, int i)
     int pe = team_world_pe(g->set, i);
 
     if (active_has_departed(pe, g->fn) && !active_reached(g))
-        barrier_on_stall(pe, g->fn);
+        barrier_report_departed(pe, g->fn);
 }
 
 /* Remote PEs are probed one at a time, because each probe costs a round trip. */

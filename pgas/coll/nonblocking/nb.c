@@ -199,7 +199,7 @@ static bool nb_reached(const void *arg)
 static void nb_judge(const struct nb *r, int i, uint64_t ended)
 {
     if (ended - 1 < r->call)
-        barrier_on_stall(team_world_pe(r->team, i), r->fn);
+        barrier_report_departed(team_world_pe(r->team, i), r->fn);
 }
 
 static void nb_probe_local(const struct nb *r, int i)

@@ -64,7 +64,7 @@ static void shared_node_on_stall(const void *arg)
     for (int i = 0; !team->remote && i < team->npes; i++)
         if (load_acquire_u32(&team_words(team, i)->departure.epoch) != 0 &&
             load_acquire_u64(&g->s->head->entered) < shared_node_all_entries(g->s))
-            barrier_on_stall(team_world_pe(team, i), g->fn);
+            barrier_report_departed(team_world_pe(team, i), g->fn);
 }
 
 /* Symmetric address of a word of this node's head. */

@@ -24,6 +24,7 @@
 #include "pgas/core/base/log.h"
 #include "pgas/core/boot/binding.h"
 #include "pgas/core/base/stress.h"
+#include "pgas/ft/ft.h"
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
 
@@ -45,8 +46,10 @@ static bool barrier_reached(const void *arg)
     return load_acquire_u32(g->word) - g->epoch <= 1; /* the partner may be one ahead */
 }
 
-_Noreturn void barrier_on_stall(int pe, const char *fn)
+void barrier_report_departed(int pe, const char *fn)
 {
+    if (ft_may_have_failed())
+        return;
     log_misuse(
         "PE %d has exited or called shmem_finalize while other PEs wait in %s; all PEs "
         "must take part",
@@ -59,7 +62,7 @@ void barrier_check_departed(const struct shmem_team *team, int i, uint32_t depar
                             const char *fn)
 {
     if (departed != 0 && (int32_t)(departed - 1 - team->coll->barrier.epoch) < 0)
-        barrier_on_stall(team_world_pe(team, i), fn);
+        barrier_report_departed(team_world_pe(team, i), fn);
 }
 
 static void barrier_wait_on_stall(const void *arg)

@@ -84,7 +84,8 @@ static inline void barrier_unguard(struct shmem_team *team, const char *fn)
 void barrier_check_departed(const struct shmem_team *team, int i, uint32_t departed,
                             const char *fn);
 
-/* End the job: world PE `pe` has departed, and this PE waits for it in fn. */
-_Noreturn void barrier_on_stall(int pe, const char *fn);
+/* World PE `pe` has departed, and this PE waits for it in fn: ends the job, except while
+ * the PE may have failed (ft_may_have_failed). */
+void barrier_report_departed(int pe, const char *fn);
 
 #endif

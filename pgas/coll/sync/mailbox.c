@@ -46,7 +46,7 @@ static void mailbox_check_departed(const struct goal *g)
     const struct team_words *words = team_words(g->mailbox->team, g->from);
 
     if (load_acquire_u32(&words->departure.epoch) != 0 && !mailbox_reached(g))
-        barrier_on_stall(team_world_pe(g->mailbox->team, g->from), g->mailbox->fn);
+        barrier_report_departed(team_world_pe(g->mailbox->team, g->from), g->mailbox->fn);
 }
 
 /* For a word that any PE may store: end the job if a PE departed without beginning this
@@ -59,7 +59,7 @@ static void mailbox_check_all_departed(const struct goal *g)
         const struct departure_words *words = &team_words(team, i)->departure;
         if (load_acquire_u32(&words->epoch) != 0 &&
             load_relaxed_u64(&words->mailbox_calls) - 1 < g->mailbox->call)
-            barrier_on_stall(team_world_pe(team, i), g->mailbox->fn);
+            barrier_report_departed(team_world_pe(team, i), g->mailbox->fn);
     }
 }
 
