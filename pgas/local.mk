@@ -38,7 +38,7 @@ pgas_sources = \
 	pgas/core/base/pgas.h pgas/core/base/pgas_assert.h pgas/core/base/self.c pgas/core/core_state.h \
 	pgas/core/boot/binding.h \
 	pgas/core/base/pool.c pgas/core/base/pool.h \
-	pgas/core/memory/segment.c pgas/core/memory/segment.h \
+	pgas/core/memory/segment.h \
 	pgas/core/memory/symaddr.h \
 	pgas/core/team/slot.c pgas/core/team/slot.h \
 	pgas/core/base/stress.c pgas/core/base/stress.h \
@@ -104,9 +104,10 @@ pgas_sources += \
 	pgas/transport/test/hook_faults.c \
 	pgas/transport/test/hook_int.h pgas/transport/test/hook_post.c \
 	pgas/transport/test/random.h pgas/transport/test/shm.c
-# What a simulated job (tests/sim) replaces: launcher, processes, progress thread, local
-# watch of failures.
+# What a simulated job (tests/sim) replaces: launcher, processes, memory, progress thread,
+# local watch of failures.
 pgas_process_sources = \
+	pgas/core/memory/segment.c \
 	pgas/core/boot/binding.c pgas/core/boot/boot.c pgas/core/boot/boot_events.c pgas/core/boot/boot_nodes.c \
 	pgas/core/memory/data.c pgas/core/memory/fork.c pgas/core/memory/guard.c \
 	pgas/core/progress/net_thread.c pgas/transport/list.c \

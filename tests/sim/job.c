@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "pgas/coll/api/coll_state.h"
@@ -13,6 +12,7 @@
 #include "pgas/core/base/pgas.h"
 #include "pgas/core/memory/heap.h"
 #include "pgas/core/memory/peer.h"
+#include "pgas/core/memory/segment.h"
 #include "pgas/transport/test/random.h"
 #include "tests/sim/job_int.h"
 
@@ -70,7 +70,7 @@ static void job_free_instance(struct pgas *g)
         peer_fini();
     heap_fini();
     if (g->node != NULL)
-        munmap(g->node, g->node_len);
+        segment_unmap(g->node, g->node_len);
     if (g->node_fd >= 0)
         close(g->node_fd);
     pgas_thread.instance = NULL;
@@ -130,6 +130,7 @@ static void job_fini(struct job *job)
     sim_free(job->sim);
     for (int pe = 0; pe < job->npes; pe++)
         job_free_instance(job->instance[pe]);
+    segment_free_all();
     free(job->put);
     free(job->dead);
     free(job->node_dead);

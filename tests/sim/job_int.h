@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* job_int.h - shared by job.c (the job), boot.c (its launcher) and os.c (its clock). */
+/* job_int.h - shared by job.c (the job), boot.c (its launcher), os.c (its clock) and
+ * segment.c (its memory). */
 #ifndef TESTS_SIM_JOB_INT_H
 #define TESTS_SIM_JOB_INT_H
 
@@ -45,6 +46,8 @@ void job_plan_kill(struct job *job);
 void *job_alloc(size_t n, size_t size);
 /* boot.c */
 void job_free_values(struct job *job);
+/* segment.c: the job has ended; its segments can be used again. */
+void segment_free_all(void);
 
 /* failure.c: a PE has woken the sleepers on a word; whether a PE knows that another one
  * has failed. */

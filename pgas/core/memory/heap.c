@@ -56,7 +56,7 @@ int heap_init(void)
 
 unmap:
     heap_delete_allocs();
-    munmap(base, len);
+    segment_unmap(base, len);
 close_fd:;
     int reason = errno;
     close(g->heap_fd);
@@ -72,7 +72,7 @@ void heap_fini(void)
     if (g->heap_fd < 0)
         return;
     heap_delete_allocs();
-    munmap((void *)g->heap_base, g->heap_len);
+    segment_unmap((void *)g->heap_base, g->heap_len);
     close(g->heap_fd);
     g->heap_fd = -1;
     g->heap_base = 0;

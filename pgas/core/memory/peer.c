@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "pgas/core/memory/coredump.h"
 #include "pgas/core/memory/heap.h"
@@ -43,9 +42,9 @@ void peer_fini(void)
         if ((int)i == g->me)
             continue;
         if (g->peer[i].heap != NULL)
-            munmap(g->peer[i].heap, g->heap_len);
+            segment_unmap(g->peer[i].heap, g->heap_len);
         if (g->peer[i].data != NULL)
-            munmap(g->peer[i].data, g->data_len);
+            segment_unmap(g->peer[i].data, g->data_len);
     }
     free(g->peer);
     g->peer = NULL;

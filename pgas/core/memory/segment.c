@@ -102,3 +102,8 @@ void *segment_map_sink(size_t len, size_t align)
 {
     return segment_map(-1, len, align);
 }
+
+void segment_unmap(void *p, size_t len)
+{
+    munmap(p, len);
+}

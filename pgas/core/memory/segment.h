@@ -3,6 +3,7 @@
  * segment.h - anonymous shared memory: sealed memfds.  Peers open one as /proc/PID/fd/N,
  * so that the kernel frees it when the last process that uses it exits.
  * Uses: nothing of ours.  Used by: node, heap, data, peer.
+ * A simulated job has its own implementation (tests/sim/segment.c).
  */
 #ifndef PGAS_CORE_SEGMENT_H
 #define PGAS_CORE_SEGMENT_H
@@ -25,5 +26,8 @@ void *segment_map_peer(pid_t pid, int fd, size_t len, size_t align);
 
 /* Maps private memory of zeros; NULL with errno. */
 void *segment_map_sink(size_t len, size_t align);
+
+/* Unmaps what a function above has mapped: all of it. */
+void segment_unmap(void *p, size_t len);
 
 #endif

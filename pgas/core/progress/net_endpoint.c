@@ -16,7 +16,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "pgas/core/memory/heap.h"
 #include "pgas/core/base/log.h"
@@ -207,7 +206,7 @@ static ssize_t net_ep_lookup_memory(const struct net *n, int pe, void *to, size_
         log_die("cannot map the memory of PE %d: %s", pe, strerror(errno));
     ssize_t len =
         net_ep_read(n, pe, (const struct card *)(heap + CARD_OFFSET), to, space);
-    munmap(heap, p->heap_len);
+    segment_unmap(heap, p->heap_len);
     return len;
 }
 

@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "pgas/core/base/pgas_assert.h"
@@ -91,7 +90,7 @@ static void shm_peer_unmap(struct peer *peer)
 {
     for (int s = 0; s < SEGMENTS; s++)
         if (peer->base[s] != NULL && peer->len[s] > 0)
-            munmap(peer->base[s], peer->len[s]);
+            segment_unmap(peer->base[s], peer->len[s]);
 }
 
 static void shm_close(struct transport_net *net)

@@ -443,26 +443,66 @@ bool sim_is_dead(const struct sim *sim, int pe)
 
 /* -- set-up and teardown ---------------------------------------------------------- */
 
-/* Map the stacks, with an inaccessible page below each. */
-static bool sim_map_stacks(struct sim *sim)
+/* The stacks of the last simulation, which the next one uses if they are enough: to map
+ * and fault them in takes longer than a short simulation. */
+static struct {
+    char *base;
+    size_t stack, npes;
+} sim_spare;
+
+static size_t sim_stack_space(size_t stack)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return (size_t)sysconf(_SC_PAGESIZE) + stack;
+}
+
+/* Maps stacks, with an inaccessible page below each.  NULL if this fails. */
+static char *sim_map_stacks(size_t stack, size_t npes)
+{
+    size_t each = sim_stack_space(stack);
+    char *p = mmap(NULL, npes * each, PROT_NONE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (p == MAP_FAILED)
+        return NULL;
+    for (size_t i = 0; i < npes; i++)
+        if (mprotect(p + i * each + each - stack, stack, PROT_READ | PROT_WRITE) != 0) {
+            munmap(p, npes * each);
+            return NULL;
+        }
+    return p;
+}
+
+static bool sim_take_stacks(struct sim *sim)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), npes = (size_t)sim->config.npes;
     size_t stack = (sim->config.stack + page - 1) / page * page;
-    size_t npes = (size_t)sim->config.npes;
+    size_t each = sim_stack_space(stack);
 
     sim->config.stack = stack;
-    sim->stacks_len = npes * (page + stack);
-    char *p = mmap(NULL, sim->stacks_len, PROT_NONE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED)
-        return false;
-    sim->stacks = p;
-    for (size_t i = 0; i < npes; i++) {
-        sim->fiber[i].stack = p + i * (page + stack) + page;
-        if (mprotect(sim->fiber[i].stack, stack, PROT_READ | PROT_WRITE) != 0)
-            return false;
+    sim->stacks_npes = npes;
+    if (sim_spare.base != NULL && sim_spare.stack == stack && sim_spare.npes >= npes) {
+        sim->stacks = sim_spare.base;
+        sim->stacks_npes = sim_spare.npes;
+        sim_spare.base = NULL;
+    } else {
+        sim->stacks = sim_map_stacks(stack, npes);
     }
-    return true;
+    for (size_t i = 0; i < npes && sim->stacks != NULL; i++)
+        sim->fiber[i].stack = sim->stacks + i * each + each - stack;
+    return sim->stacks != NULL;
+}
+
+static void sim_give_stacks(struct sim *sim)
+{
+    size_t stack = sim->config.stack, npes = sim->stacks_npes;
+
+    if (sim->stacks == NULL)
+        return;
+    if (sim_spare.base != NULL)
+        munmap(sim_spare.base, sim_spare.npes * sim_stack_space(sim_spare.stack));
+    sim_spare.base = sim->stacks;
+    sim_spare.stack = stack;
+    sim_spare.npes = npes;
 }
 
 struct sim *sim_new(const struct sim_config *config)
@@ -485,7 +525,7 @@ struct sim *sim_new(const struct sim_config *config)
         sim->fiber[pe].state = FIBER_RETURNED;
         sim->fiber[pe].early_end = &sim->fiber[pe].early;
     }
-    if (!sim_reserve(sim) || !sim_map_stacks(sim))
+    if (!sim_reserve(sim) || !sim_take_stacks(sim))
         goto fail;
     return sim;
 
@@ -514,8 +554,7 @@ void sim_free(struct sim *sim)
     for (int pe = 0; sim->fiber != NULL && pe < sim->config.npes; pe++)
         if (sim->fiber[pe].net != NULL)
             transport_sim.close(sim->fiber[pe].net);
-    if (sim->stacks != NULL)
-        munmap(sim->stacks, sim->stacks_len);
+    sim_give_stacks(sim);
     free(sim->event);
     free(sim->ready);
     free(sim->fiber);

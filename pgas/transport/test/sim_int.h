@@ -89,7 +89,7 @@ struct sim {
     bool exited; /* sim_exit: */
     int status, exited_pe;
     char *stacks;
-    size_t stacks_len;
+    size_t stacks_npes;
 };
 
 /* The simulation that runs in this thread, or NULL. */
