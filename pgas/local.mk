@@ -7,6 +7,10 @@ pgas_sources = \
 	pgas/threads/amo.h pgas/threads/atomic.h pgas/threads/pause.h \
 	pgas/datatype/copy.c pgas/datatype/copy.h pgas/datatype/copy_x86.h \
 	pgas/datatype/isa.c pgas/datatype/isa.h pgas/datatype/isa_cpu.h \
+	pgas/datatype/layout.c pgas/datatype/layout.h \
+	pgas/datatype/layout_cursor.c pgas/datatype/layout_cursor.h \
+	pgas/datatype/layout_overlap.c \
+	pgas/datatype/layout_wire.c pgas/datatype/layout_wire.h \
 	pgas/datatype/op.c pgas/datatype/op.h \
 	pgas/datatype/op_isas.h pgas/datatype/op_table.h \
 	pgas/core/boot/agree.c pgas/core/boot/agree.h \
