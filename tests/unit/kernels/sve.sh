@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# sve.sh - the reduction kernels for 64-bit Arm, cross-compiled and run under qemu: SVE with
+# sve.sh - the reduction and pack kernels for 64-bit Arm, cross-compiled and run under qemu: SVE with
 # registers of 128 to 2048 bits, and a processor without SVE, on which SVE must not be selected.
 # Some of the lengths; all of them with PGAS_TEST_LONG.
 set -eu
@@ -32,11 +32,25 @@ compile pgas/datatype/op_sve.c -march=armv8.2-a+sve
 compile tests/unit/kernels/check.c
 compile tests/unit/kernels/sve.c
 "$cross" -static "$work"/*.o -lm -o "$work/sve"
+rm "$work"/*.o
+for file in isa op op_base copy layout layout_cursor layout_overlap pack pack_base pack_choice; do
+    compile pgas/datatype/$file.c
+done
+compile pgas/datatype/op_sve.c -march=armv8.2-a+sve
+compile pgas/datatype/op_rest.c
+compile pgas/datatype/pack_sve.c -march=armv8.2-a+sve
+for file in check_pack random_layout sve_pack; do
+    compile tests/unit/kernels/$file.c
+done
+"$cross" -static "$work"/*.o -lm -o "$work/sve_pack"
 
-# on WANTED STEP CPU: the program must detect WANTED, and all kernels must be correct.
+# on PROGRAM WANTED ARGUMENT CPU: the program must detect WANTED, and all kernels must be
+# correct.
 failed=0
 on() {
-    timeout -k 5 600 "$qemu" -cpu "$3" "$work/sve" "$2" >"$work/out" 2>&1 || {
+    program=$1
+    shift
+    timeout -k 5 600 "$qemu" -cpu "$3" "$work/$program" "$2" >"$work/out" 2>&1 || {
         echo "FAIL: $3 ends with status $?"
         failed=1
     }
@@ -50,9 +64,13 @@ on() {
 }
 
 step=${PGAS_TEST_LONG:+1}
-on 'baseline ' "${step:-37}" cortex-a72
+layouts=150
+[ -z "$step" ] || layouts=10000
+on sve 'baseline ' "${step:-37}" cortex-a72
+on sve_pack 'scalar block fixed auto ' $layouts cortex-a72
 for bits in 128 256 512 1024 2048; do
-    on "baseline sve $bits " "${step:-37}" \
-        "max,sve-default-vector-length=$((bits / 8)),sve$bits=on"
+    cpu="max,sve-default-vector-length=$((bits / 8)),sve$bits=on"
+    on sve "baseline sve $bits " "${step:-37}" "$cpu"
+    on sve_pack 'scalar block fixed fixed_sve gather_sve auto ' $layouts "$cpu"
 done
 exit "$failed"

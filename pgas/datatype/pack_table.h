@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pack_table.h - the kernels that copy a vector of blocks, from strided to strided memory
+ * in one pass.  Packing and unpacking are the cases in which one side has no gaps.
+ *
+ * A kernel writes no byte outside the blocks, not even with its old value, because
+ * another thread or PE may own the gaps.  It reads no byte outside the range from the
+ * first to the last byte of the source blocks.  Source and target do not overlap, nor do
+ * the target blocks.  A kernel is called only with a vector that its `can` accepts. Uses:
+ * isa.  Used by: pack, pack_*.c, tests, bench.
+ */
+#ifndef PGAS_DATATYPE_PACK_TABLE_H
+#define PGAS_DATATYPE_PACK_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pgas/datatype/isa.h"
+
+struct vector_copy {
+    char *to;
+    const char *from;
+    ptrdiff_t to_stride, from_stride; /* bytes; equal to block: no gaps on this side */
+    size_t block, count;              /* > 0 */
+    size_t unit; /* 1, 2, 4, 8 or 16: divides block and both strides */
+};
+
+/* K(NAME, name, ISA).  Names are the values of SHMEM_PACK_KERNEL:
+ * - scalar: one load and one store per unit
+ * - block: a copy of variable length per block
+ * - fixed*: a loop per block size, which the compiler knows; other sizes up to
+ *   PACK_FIXED_MAX are two overlapping copies of a power of two
+ * - gather*, scatter: the lanes of a register are units of several blocks
+ * - permute: loads whole registers, with their gaps, and moves the units within them */
+#define PACK_KERNEL_TABLE(K)                                                             \
+    K(SCALAR, scalar, BASELINE)                                                          \
+    K(BLOCK, block, BASELINE)                                                            \
+    K(FIXED, fixed, BASELINE)                                                            \
+    K(FIXED_AVX2, fixed_avx2, AVX2)                                                      \
+    K(FIXED_AVX512, fixed_avx512, AVX512)                                                \
+    K(GATHER_AVX2, gather_avx2, AVX2)                                                    \
+    K(GATHER_AVX512, gather_avx512, AVX512)                                              \
+    K(PERMUTE_AVX512, permute_avx512, AVX512)                                            \
+    K(FIXED_SVE, fixed_sve, SVE)                                                         \
+    K(GATHER_SVE, gather_sve, SVE)
+
+#define PACK_ENUM(NAME, name, ISA) PACK_##NAME,
+enum pack_kernel { PACK_KERNEL_TABLE(PACK_ENUM) PACK_KERNELS };
+#undef PACK_ENUM
+
+enum { PACK_FIXED_MAX = 256 };
+
+struct pack_kernel_fns {
+    bool (*can)(const struct vector_copy *v); /* NULL: the kernel is not built */
+    void (*run)(const struct vector_copy *v);
+};
+
+extern const struct pack_kernel_fns pack_scalar, pack_block;
+extern const struct pack_kernel_fns pack_fixed, pack_fixed_avx2, pack_fixed_avx512,
+    pack_fixed_sve;
+extern const struct pack_kernel_fns pack_gather_avx2, pack_gather_avx512,
+    pack_permute_avx512, pack_gather_sve;
+
+static inline bool pack_to_is_dense(const struct vector_copy *v)
+{
+    return v->to_stride == (ptrdiff_t)v->block;
+}
+
+static inline bool pack_from_is_dense(const struct vector_copy *v)
+{
+    return v->from_stride == (ptrdiff_t)v->block;
+}
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pack_kernels_test.c - every kernel packs, unpacks and copies like a naive loop. */
+#include "config.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/kernels/check_pack.h"
+
+static void check_kernel(enum pack_kernel k)
+{
+    size_t cases = getenv("PGAS_TEST_LONG") != NULL ? 100000 : 1200;
+    char text[CHECK_PACK_TEXT];
+    long used = check_pack(k, cases, text);
+
+    cr_assert_neq(used, -1, "%s", text);
+    cr_assert(used * 20 >= (long)cases, "%s: only %ld of %zu vectors used the kernel",
+              k == PACK_KERNELS ? "auto" : pack_kernel_name(k), used, cases);
+}
+
+#define KERNEL_TEST(NAME, name, ISA)                                                     \
+    Test(pack_kernels, name)                                                             \
+    {                                                                                    \
+        pack_choice_init(isa_best(), PACK_KERNELS);                                      \
+        if (pack_kernel_here(PACK_##NAME))                                               \
+            check_kernel(PACK_##NAME);                                                   \
+    }
+PACK_KERNEL_TABLE(KERNEL_TEST)
+
+Test(pack_kernels, automatic)
+{
+    check_kernel(PACK_KERNELS);
+}
+
+Test(pack_kernels, names)
+{
+    enum pack_kernel k;
+    char error[256];
+
+    cr_expect(pack_kernel_read("auto", &k, error, sizeof error) == 0 &&
+              k == PACK_KERNELS);
+    cr_expect(pack_kernel_read("fixed", &k, error, sizeof error) == 0 && k == PACK_FIXED);
+    cr_expect_eq(pack_kernel_read("fast", &k, error, sizeof error), -1);
+    cr_expect(strstr(error, "use auto, scalar, block, fixed") != NULL, "%s", error);
+}
+
+Test(pack_kernels, instruction_set_is_limited)
+{
+    pack_choice_init(ISA_BASELINE, PACK_KERNELS);
+    cr_expect(pack_kernel_here(PACK_FIXED));
+    cr_expect_not(pack_kernel_here(PACK_GATHER_AVX2));
+    cr_expect_not(pack_kernel_here(PACK_GATHER_AVX512));
+}
