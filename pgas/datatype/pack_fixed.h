@@ -60,16 +60,12 @@ PACK_INLINE void pack_loop_ends(const struct vector_copy *v, size_t half)
 #define PACK_LOOPS(BLOCK)                                                                \
     PACK_LOOP(pack, BLOCK, SHAPE_PACK)                                                   \
     PACK_LOOP(unpack, BLOCK, SHAPE_UNPACK) PACK_LOOP(strided, BLOCK, SHAPE_STRIDED)
+/* clang-format off */
 #define PACK_SIZES(S)                                                                    \
-    S(1)                                                                                 \
-    S(2)                                                                                 \
-    S(3)                                                                                 \
-    S(4)                                                                                 \
-    S(5)                                                                                 \
-    S(6)                                                                                 \
-    S(7)                                                                                 \
-    S(8) S(10) S(12) S(14) S(16) S(20) S(24) S(28) S(32) S(36) S(40) S(44) S(48) S(56)   \
-        S(64) S(72) S(80) S(88) S(96) S(112) S(128) S(160) S(192) S(224) S(256)
+    S(1) S(2) S(3) S(4) S(5) S(6) S(7) S(8) S(10) S(12) S(14) S(16) S(20) S(24) S(28)    \
+    S(32) S(36) S(40) S(44) S(48) S(56) S(64) S(72) S(80) S(88) S(96) S(112) S(128)      \
+    S(160) S(192) S(224) S(256)
+/* clang-format on */
 PACK_SIZES(PACK_LOOPS)
 
 typedef void (*pack_run)(const struct vector_copy *v);
