@@ -12,6 +12,10 @@
 #include "pgas/datatype/pack_fixed.h"
 #include "pgas/datatype/pack_index.h"
 
+/* Without optimization gcc's gathers and scatters are macros that convert masks to signed
+ * types. */
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+
 enum { REGISTER = 64 };
 
 /* A register of 16 lanes of 4 bytes or 8 lanes of 8; `wide` is a constant everywhere. */
@@ -23,7 +27,7 @@ PACK_INLINE size_t lane_bytes(bool wide)
 /* The first n lanes */
 PACK_INLINE __mmask16 lanes_below(size_t n)
 {
-    return n >= 16 ? (__mmask16)0xffff : (__mmask16)((1u << n) - 1);
+    return (__mmask16)(n >= 16 ? 0xffffu : (1u << n) - 1);
 }
 
 PACK_INLINE __m512i load_lanes(bool wide, __mmask16 m, const char *at)
