@@ -32,7 +32,8 @@ list_sources() {
         done
 }
 
-# compile SOURCE..: compile each to an object file in $work, in parallel.
+# compile SOURCE..: compile each to an object file in $work, in parallel.  Kernels get the
+# instruction set in their name.
 compile() {
     flags="-std=gnu11 -O1 -g1 -fsanitize=thread -w -DPGAS_INSTANCES"
     flags="$flags -I$top_builddir -I. -Iinclude $(pkg-config --cflags pmix nettle)"
@@ -40,7 +41,12 @@ compile() {
     # shellcheck disable=SC2016 # for the shells there
     printf '%s\n' "$@" | xargs -n 6 -P "$(nproc)" sh -c '
         for source in "$@"; do
-            $CC $flags -c "$source" -o "$work/$(basename "$source" .c).o" || exit 255
+            case $source in
+            *_avx2.c) isa=-mavx2 ;;
+            *_avx512.c) isa="-mavx512f -mavx512bw -mavx512dq -mavx512vl" ;;
+            *) isa= ;;
+            esac
+            $CC $flags $isa -c "$source" -o "$work/$(basename "$source" .c).o" || exit 255
         done' sh
 }
 
@@ -48,7 +54,7 @@ compile() {
 link() {
     main=${2:-threads}
     # shellcheck disable=SC2046 # words
-    "$CC" -fsanitize=thread $(ls "$work"/*.o | grep -v '/threads[a-z_]*\.o$') \
+    $CC -fsanitize=thread $(ls "$work"/*.o | grep -v '/threads[a-z_]*\.o$') \
         "$work/$main.o" -o "$work/$1" $(pkg-config --libs pmix nettle) \
         -lpthread -lm -ldl
 }
@@ -66,7 +72,7 @@ pes() {
 }
 
 echo 'int main(void) { return 0; }' >"$work/nothing.c"
-"$CC" -fsanitize=thread "$work/nothing.c" -o "$work/nothing" 2>/dev/null &&
+$CC -fsanitize=thread "$work/nothing.c" -o "$work/nothing" 2>/dev/null &&
     "$work/nothing" 2>/dev/null || skip "$CC has no thread sanitizer that works here"
 # shellcheck disable=SC2046 # words
 compile $(list_sources) tests/coll/threads.c tests/coll/threads_one_pe.c pgas/coll/sync/mailbox.c \
