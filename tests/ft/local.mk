@@ -4,6 +4,7 @@ ft_tests = \
 	tests/ft/domains.sh \
 	tests/ft/exits.sh \
 	tests/ft/handler.sh \
+	tests/ft/hybrid.sh \
 	tests/ft/nohang.sh
 tests_ft_domains_LDADD = $(libpgas)
 check_PROGRAMS += tests/ft/domains tests/ft/exits tests/ft/handler tests/ft/nohang tests/ft/nohang_report
@@ -12,4 +13,4 @@ tests_ft_nohang_SOURCES = tests/ft/board.c tests/ft/board.h tests/ft/nohang.c \
 	tests/ft/nohang_team.c
 tests_ft_nohang_report_SOURCES = tests/ft/board.c tests/ft/board.h tests/ft/nohang_report.c
 TESTS      += $(ft_tests)
-EXTRA_DIST += $(ft_tests) tests/ft/nohang.txt
+EXTRA_DIST += $(ft_tests) tests/ft/hybrid.c tests/ft/nohang.txt

@@ -74,8 +74,8 @@ int boot_fence_end(struct boot_fence *f);
 const char *boot_error(void);
 
 /* Calls on_failure for each PE that the launcher reports as failed by a PMIx event, from
- * the thread of libpmix; until boot_events_close.  Other handlers of the process get the
- * same events. */
+ * the thread of libpmix; until boot_events_close.  Other handlers of the process that
+ * name their codes get the same events; default handlers do not. */
 void boot_events_open(void (*on_failure)(uint32_t pe));
 void boot_events_close(void);
 

@@ -26,8 +26,8 @@ static void boot_events_report(const pmix_info_t *info, size_t n)
     }
 }
 
-/* Leaves the event to the handlers of the application and of other libraries of this
- * process: PMIx continues with them because no action is reported. */
+/* It runs after the other handlers of these codes and before default handlers, those
+ * without codes.  These must not run: that of Open MPI's MPI library ends the job. */
 static void boot_events_handle(size_t id, pmix_status_t status, const pmix_proc_t *source,
                                pmix_info_t info[], size_t ninfo, pmix_info_t *results,
                                size_t nresults,
@@ -36,7 +36,7 @@ static void boot_events_handle(size_t id, pmix_status_t status, const pmix_proc_
     (void)id, (void)status, (void)source, (void)results, (void)nresults;
     boot_events_report(info, ninfo);
     if (complete != NULL)
-        complete(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, data);
+        complete(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, data);
 }
 
 /* Only codes that say that a process has ended abnormally: a lost connection does not. */
@@ -47,8 +47,11 @@ void boot_events_open(void (*on_failure)(uint32_t pe))
     if (!STATE.connected)
         return;
     STATE.on_failure = on_failure;
+    pmix_info_t order;
+    PMIX_INFO_LOAD(&order, PMIX_EVENT_HDLR_LAST_IN_CATEGORY, NULL, PMIX_BOOL);
     pmix_status_t rc = PMIx_Register_event_handler(
-        codes, sizeof codes / sizeof codes[0], NULL, 0, boot_events_handle, NULL, NULL);
+        codes, sizeof codes / sizeof codes[0], &order, 1, boot_events_handle, NULL, NULL);
+    PMIX_INFO_DESTRUCT(&order);
     STATE.events = rc >= 0;
     STATE.events_id = rc >= 0 ? (size_t)rc : 0;
     if (rc < 0)

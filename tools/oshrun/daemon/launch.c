@@ -28,12 +28,20 @@ static const char *const valgrind_args[] = {"valgrind", "-q", "--error-exitcode=
 static const char *const gdb_args[] = {"gdb", "-q", "--args", NULL};
 
 /*
- * libpsm and libucs, used by libfabric and UCX, install handlers for fatal signals, so
- * that a segmentation fault would appear as exit status 1.  These variables disable them.
+ * Variables that are set unless the user has set them.
+ * - libpsm and libucs, used by libfabric and UCX, install handlers for fatal signals, so
+ *   that a segmentation fault would appear as exit status 1: these are disabled.
+ * - Open MPI 4 uses the PMIx server of a job only if it has the address of a daemon, to
+ *   which it does not connect.  Without it, MPI_Init makes each PE a job of its own.
  */
-static char *const quiet_env[] = {(char[]){"HFI_NO_BACKTRACE=1"},
-                                  (char[]){"IPATH_NO_BACKTRACE=1"},
-                                  (char[]){"UCX_ERROR_SIGNALS="}, NULL};
+static char *const default_env[] = {
+    (char[]){"HFI_NO_BACKTRACE=1"}, (char[]){"IPATH_NO_BACKTRACE=1"},
+    (char[]){"UCX_ERROR_SIGNALS="},
+    (char[]){"OMPI_MCA_orte_local_daemon_uri=0.0;tcp://127.0.0.1:0"}, NULL};
+
+/* Open MPI's files in shared memory have the same names on all virtual nodes: it must use
+ * TCP. */
+static char *const default_vnode_env[] = {(char[]){"OMPI_MCA_btl=self,tcp"}, NULL};
 
 /* Index of the entry of env[0, n) with the name of assignment, or n. */
 static size_t launch_find(char **env, size_t n, const char *assignment)
@@ -65,12 +73,20 @@ static bool launch_is_foreign(const char *assignment)
            strncmp(assignment, "PMIX_MCA_", 9) != 0;
 }
 
+static void launch_set_defaults(struct launch *l, char *const *defaults)
+{
+    for (char *const *e = defaults; *e != NULL; e++)
+        if (launch_find(l->env, l->env_len, *e) == l->env_len)
+            launch_set(l, *e);
+}
+
 static int launch_make_env(struct launch *l, const struct job *job, uint32_t app,
                            char *node_env, char *job_env)
 {
     char *const *own = job->app[app].env;
     size_t more = string_list_count(job->env) + string_list_count(own) +
-                  sizeof quiet_env / sizeof *quiet_env + 3;
+                  sizeof default_env / sizeof *default_env +
+                  sizeof default_vnode_env / sizeof *default_vnode_env + 3;
     l->env = calloc(string_list_count(environ) + more, sizeof *l->env);
     l->added = calloc(more, sizeof *l->added);
     if (l->env == NULL || l->added == NULL) {
@@ -80,9 +96,9 @@ static int launch_make_env(struct launch *l, const struct job *job, uint32_t app
     for (char **e = environ; *e != NULL; e++)
         if (!launch_is_foreign(*e))
             l->env[l->env_len++] = *e;
-    for (char *const *e = quiet_env; *e != NULL; e++)
-        if (launch_find(l->env, l->env_len, *e) == l->env_len)
-            launch_set(l, *e);
+    launch_set_defaults(l, default_env);
+    if (job->virtual_nodes)
+        launch_set_defaults(l, default_vnode_env);
     for (char *const *e = job->env; *e != NULL; e++)
         launch_set(l, *e);
     for (char *const *e = own; *e != NULL; e++)

@@ -139,6 +139,7 @@ struct pmix_host *pmix_host_start(const struct job *job, const char *dir)
         return NULL;
     }
     h->job = job;
+    h->dir = dir;
     memcpy(h->nspace, job->nspace, sizeof job->nspace);
     h->last = &h->first;
     pmix_host_set_segments(job);

@@ -33,7 +33,8 @@ struct pmix_host_post {
 
 struct pmix_host;
 
-/* Starts the server with its files in dir.  NULL after an error message. */
+/* Starts the server with its files in dir, which must outlive it.  NULL after an error
+ * message. */
 struct pmix_host *pmix_host_start(const struct job *job, const char *dir);
 
 /* What hwloc knows of this machine as a whole, for example "DMIChassisSerial"; NULL:

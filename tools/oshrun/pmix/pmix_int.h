@@ -38,6 +38,7 @@ struct pmix_registration {
 
 struct pmix_host {
     const struct job *job;
+    const char *dir; /* for files of the server and of libraries in the PEs */
     pmix_nspace_t nspace;
     int event_fd;
     hwloc_topology_t topo;

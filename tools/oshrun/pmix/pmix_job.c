@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define JOB_INFOS   13 /* entries of the job besides one per PE and program */
+#define JOB_INFOS   15 /* entries of the job besides one per PE and program */
 #define PE_INFOS    7
 #define APP_INFOS   3
 #define AS_IT_IS    "raw:"
@@ -105,8 +105,8 @@ static void pmix_job_load_app(pmix_info_t *info, const struct job *job, uint32_t
     PMIX_INFO_FREE(a, APP_INFOS);
 }
 
-static size_t pmix_job_load_job(pmix_info_t *info, const struct job *job, char *node_map,
-                                char *proc_map, const char *peers)
+static size_t pmix_job_load_job(pmix_info_t *info, const struct job *job, const char *dir,
+                                char *node_map, char *proc_map, const char *peers)
 {
     const struct job_node *here = &job->node[job->here];
     size_t n = 0;
@@ -122,6 +122,8 @@ static size_t pmix_job_load_job(pmix_info_t *info, const struct job *job, char *
     PMIX_INFO_LOAD(&info[n++], PMIX_LOCAL_PEERS, peers, PMIX_STRING);
     pmix_job_load_rank(&info[n++], PMIX_LOCALLDR, here->rank[0]);
     pmix_load_u32(&info[n++], PMIX_JOB_NUM_APPS, job->napps);
+    PMIX_INFO_LOAD(&info[n++], PMIX_TMPDIR, dir, PMIX_STRING);
+    PMIX_INFO_LOAD(&info[n++], PMIX_NSDIR, dir, PMIX_STRING);
     for (uint32_t app = 0; app < job->napps; app++)
         pmix_job_load_app(&info[n++], job, app);
     for (uint32_t node = 0; node < job->nnodes; node++)
@@ -178,7 +180,8 @@ static void pmix_job_on_registered(struct pmix_net *n, struct pmix_request *unus
     pmix_modex_registered(n);
 }
 
-static int pmix_job_load(struct pmix_registration *r, const struct job *job)
+static int pmix_job_load(struct pmix_registration *r, const struct job *job,
+                         const char *dir)
 {
     size_t capacity = JOB_INFOS + job->napps + job->npes;
     char *list[LISTS] = {NULL};
@@ -186,8 +189,8 @@ static int pmix_job_load(struct pmix_registration *r, const struct job *job)
     r->post = calloc(1, sizeof *r->post);
     PMIX_INFO_CREATE(r->info, capacity);
     if (rc == 0 && r->post != NULL && r->info != NULL)
-        r->ninfo = pmix_job_load_job(r->info, job, list[LIST_NODES], list[LIST_RANKS],
-                                     list[LIST_PEERS]);
+        r->ninfo = pmix_job_load_job(r->info, job, dir, list[LIST_NODES],
+                                     list[LIST_RANKS], list[LIST_PEERS]);
     for (int i = 0; i < LISTS; i++)
         free(list[i]);
     return r->ninfo > 0 ? 0
@@ -200,7 +203,7 @@ int pmix_net_register(struct pmix_net *n, void (*done)(void *arg, int rc), void 
     struct pmix_host *h = n->host;
     struct pmix_registration *r = &h->registration;
     const struct job_node *here = &n->job->node[n->job->here];
-    if (pmix_job_load(r, n->job) != 0)
+    if (pmix_job_load(r, n->job, h->dir) != 0)
         return -1;
     r->post->handle = pmix_job_on_registered;
     r->pending = here->npes + 2;

@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# hybrid.sh - a program with Open MPI's MPI and OpenSHMEM under oshrun, on one node and on
+# virtual nodes, loses a PE and survives: see hybrid.c.
+set -eu
+. "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
+limit_s=60
+mpicc=${MPICC:-mpicc.openmpi}
+command -v "$mpicc" >/dev/null || {
+    echo 'skipped: no mpicc of Open MPI; apt-get install libopenmpi-dev'
+    exit 77
+}
+hybrid=$work/hybrid
+# shellcheck disable=SC2046 # words
+"$mpicc" -I"$top_builddir/include" -I"$top_srcdir/include" "$top_srcdir/tests/ft/hybrid.c" \
+    -o "$hybrid" -L"$top_builddir/.libs" -Wl,-rpath,"$top_builddir/.libs" -lshmem \
+    $(pkg-config --cflags --libs pmix)
+
+for options in '' '--vnodes 2'; do
+    for first in mpi shmem; do
+        # shellcheck disable=SC2086 # words
+        run 0 $options -x SHMEM_FT=continue -n 4 "$hybrid" $first
+        prints passed
+        says 'the job survived 1 failed PE: PE 3'
+    done
+done
+left=$(find /dev/shm -name 'vader_segment*' -newer "$hybrid" 2>/dev/null) || :
+[ -z "$left" ] || fail "files of MPI are left: $left"
+finish
