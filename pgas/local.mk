@@ -169,7 +169,8 @@ libft_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 # multiplication is fused with an addition: all give the same bits.
 OP_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-math-errno -ffp-contract=off
 PACK_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
-pack_source = pgas/datatype/pack_fixed.h pgas/datatype/pack_index.h pgas/datatype/pack_table.h
+pack_source = pgas/datatype/pack_fixed.h pgas/datatype/pack_index.h pgas/datatype/pack_permute.h \
+	pgas/datatype/pack_table.h
 op_source = pgas/datatype/op_kernels.h pgas/datatype/op_pairs.h pgas/datatype/op_table.h
 
 noinst_LTLIBRARIES += libop_base.la
@@ -184,7 +185,7 @@ if CPU_X86_64
 noinst_LTLIBRARIES += libop_avx2.la libop_avx512.la libpack_avx2.la libpack_avx512.la
 libpack_avx2_la_SOURCES = pgas/datatype/pack_avx2.c $(pack_source)
 libpack_avx2_la_CFLAGS = $(PACK_CFLAGS) -mavx2
-libpack_avx512_la_SOURCES = pgas/datatype/pack_avx512.c $(pack_source)
+libpack_avx512_la_SOURCES = pgas/datatype/pack_avx512.c pgas/datatype/pack_permute_avx512.c $(pack_source)
 libpack_avx512_la_CFLAGS = $(PACK_CFLAGS) -mavx512f -mavx512bw -mavx512dq -mavx512vl
 libop_avx2_la_SOURCES = pgas/datatype/op_avx2.c $(op_source)
 libop_avx2_la_CFLAGS = $(OP_CFLAGS) -mavx2
