@@ -102,6 +102,11 @@ static void bench_cell(const struct pack_cells *cells, const struct pack_cell *c
     for (int k = 0; k < CONTESTANTS; k++)
         if (n[k] > 0)
             pack_cells_print(c, bench_name(k), best[k]);
+    enum pack_kernel found = pack_choice_found(v);
+    if (found != PACK_KERNELS) {
+        pack_cells_print(c, "found", best[found]);
+        printf("# %s\n", pack_kernel_name(found));
+    }
 }
 
 int main(int argc, char **argv)

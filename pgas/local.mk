@@ -15,6 +15,7 @@ pgas_sources = \
 	pgas/datatype/op_isas.h pgas/datatype/op_table.h \
 	pgas/datatype/pack.c pgas/datatype/pack.h \
 	pgas/datatype/pack_choice.c pgas/datatype/pack_choice.h pgas/datatype/pack_isas.h \
+	pgas/datatype/pack_ticks.h pgas/datatype/pack_tune.c pgas/datatype/pack_tune.h \
 	pgas/core/boot/agree.c pgas/core/boot/agree.h \
 	pgas/core/memory/alloc.c pgas/core/memory/alloc.h \
 	pgas/core/progress/alive.h \

@@ -172,22 +172,28 @@ PACK_INLINE void permute_periods(const struct permute *x, char *to, const char *
     }
 }
 
+PACK_INLINE void permute_window(const struct permute *x, char *to, const char *from,
+                                size_t n, size_t window)
+{
+    if (x->block == x->to_stride)
+        permute_periods(x, to, from, n, window, false);
+    else
+        permute_periods(x, to, from, n, window, true);
+}
+
 #define PERMUTE_WINDOW(W)                                                                \
     static void permute_window_##W(const struct permute *x, char *to, const char *from,  \
                                    size_t n)                                             \
     {                                                                                    \
-        if (x->block == x->to_stride)                                                    \
-            permute_periods(x, to, from, n, W, false);                                   \
-        else                                                                             \
-            permute_periods(x, to, from, n, W, true);                                    \
+        permute_window(x, to, from, n, W);                                               \
     }
 PERMUTE_WINDOW(1)
 PERMUTE_WINDOW(2)
-PERMUTE_WINDOW(3) PERMUTE_WINDOW(4)
+PERMUTE_WINDOW(3)
+PERMUTE_WINDOW(4)
 
-    /* The first n < L lanes, in front of the first line */
-    static void permute_head(const struct permute *x, const struct vector_copy *v,
-                             size_t n)
+/* The first n < L lanes, in front of the first line */
+static void permute_head(const struct permute *x, const struct vector_copy *v, size_t n)
 {
     lane_mask data;
     __m512i index;
@@ -243,11 +249,11 @@ static bool permute_can(const struct vector_copy *v)
         v->to_stride > TO_STRIDE_MAX * LANE || v->from_stride > FROM_STRIDE_MAX * LANE)
         return false;
     int t = (int)v->to_stride / LANE, s = (int)v->from_stride / LANE;
-    if ((size_t)t / permute_gcd_lanes((size_t)t) > PERIOD_MAX)
+    if (t >> __builtin_ctz((unsigned)t | LANES) > PERIOD_MAX)
         return false;
-    /* L consecutive lanes are in at most `next` + 1 blocks. */
-    int next = (lanes + t - 2) / t;
-    return next * (s - t) + lanes <= WINDOW_MAX * lanes;
+    /* L consecutive lanes contain the starts of at most (L + T - 2) / T blocks; without
+     * division, since this runs with every copy. */
+    return (lanes + t - 2) * (s - t) <= (WINDOW_MAX - 1) * lanes * t;
 }
 
 static void permute_run(const struct vector_copy *v)

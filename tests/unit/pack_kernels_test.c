@@ -38,10 +38,11 @@ Test(pack_kernels, names)
     enum pack_kernel k;
     char error[256];
 
-    cr_expect(pack_kernel_read("auto", &k, error, sizeof error) == 0 &&
+    cr_expect(pack_kernel_read("auto", isa_best(), &k, error, sizeof error) == 0 &&
               k == PACK_KERNELS);
-    cr_expect(pack_kernel_read("fixed", &k, error, sizeof error) == 0 && k == PACK_FIXED);
-    cr_expect_eq(pack_kernel_read("fast", &k, error, sizeof error), -1);
+    cr_expect(pack_kernel_read("fixed", ISA_BASELINE, &k, error, sizeof error) == 0 &&
+              k == PACK_FIXED);
+    cr_expect_eq(pack_kernel_read("fast", ISA_BASELINE, &k, error, sizeof error), -1);
     cr_expect(strstr(error, "use auto, scalar, block, fixed") != NULL, "%s", error);
 }
 
@@ -51,4 +52,13 @@ Test(pack_kernels, instruction_set_is_limited)
     cr_expect(pack_kernel_here(PACK_FIXED));
     cr_expect_not(pack_kernel_here(PACK_GATHER_AVX2));
     cr_expect_not(pack_kernel_here(PACK_GATHER_AVX512));
+
+    enum pack_kernel k;
+    char error[256];
+    cr_expect_eq(pack_kernel_read("gather_avx512", ISA_BASELINE, &k, error, sizeof error),
+                 -1);
+    cr_expect(strstr(error, "SHMEM_ISA=baseline; use auto, scalar, block, fixed") !=
+                      NULL &&
+                  strstr(error, "avx") == NULL,
+              "%s", error);
 }
