@@ -14,6 +14,7 @@ pgas_sources = \
 	pgas/datatype/op.c pgas/datatype/op.h \
 	pgas/datatype/op_isas.h pgas/datatype/op_table.h \
 	pgas/datatype/pack.c pgas/datatype/pack.h \
+	pgas/datatype/pack_indexed.c pgas/datatype/pack_indexed.h \
 	pgas/datatype/pack_choice.c pgas/datatype/pack_choice.h pgas/datatype/pack_isas.h \
 	pgas/datatype/pack_ticks.h pgas/datatype/pack_tune.c pgas/datatype/pack_tune.h \
 	pgas/core/boot/agree.c pgas/core/boot/agree.h \

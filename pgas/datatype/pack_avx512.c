@@ -11,6 +11,7 @@
 #define PACK_FIXED_FNS pack_fixed_avx512
 #include "pgas/datatype/pack_fixed.h"
 #include "pgas/datatype/pack_index.h"
+#include "pgas/datatype/pack_indexed.h"
 
 /* Without optimization gcc's gathers and scatters are macros that convert masks to signed
  * types. */
@@ -182,3 +183,30 @@ static void gather_run(const struct vector_copy *v)
 }
 
 const struct pack_kernel_fns pack_gather_avx512 = {gather_can, gather_run};
+
+/* ---- gather from a table of displacements ---------------------------------------- */
+
+PACK_INLINE __m512i table_displacements(const struct layout_block *table)
+{
+    const __m512i at = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+
+    return _mm512_permutex2var_epi64(_mm512_loadu_si512(table), at,
+                                     _mm512_loadu_si512(table + 4));
+}
+
+void pack_indexed_gather_4(char *packed, const char *base,
+                           const struct layout_block *table, size_t n)
+{
+    for (size_t i = 0; i < n; i += 8)
+        _mm256_storeu_si256(
+            (__m256i *)(packed + 4 * i),
+            _mm512_i64gather_epi32(table_displacements(table + i), base, 1));
+}
+
+void pack_indexed_gather_8(char *packed, const char *base,
+                           const struct layout_block *table, size_t n)
+{
+    for (size_t i = 0; i < n; i += 8)
+        _mm512_storeu_si512(packed + 8 * i, _mm512_i64gather_epi64(
+                                                table_displacements(table + i), base, 1));
+}

@@ -102,6 +102,12 @@ enum pack_kernel pack_choice_found(const struct vector_copy *v)
     return pack_tune_found(&pack_choice.tune, pack_tune_key(v, pack_choice.epoch));
 }
 
+bool pack_choice_allows(enum pack_kernel k)
+{
+    return pack_choice.here[k] &&
+           (pack_choice.forced == PACK_KERNELS || pack_choice.forced == k);
+}
+
 static void pack_choice_measure(uint64_t key, const struct vector_copy *v)
 {
     static const struct pack_tune_kernels with = {pack_kernel_can, pack_kernel_run,

@@ -32,6 +32,9 @@ void pack_choice_init(enum isa isa, enum pack_kernel forced);
  * if none is forced, with the one that measurements found to be the fastest. */
 void pack_choice_run(const struct vector_copy *v);
 
+/* True if kernel k is here and no other kernel is forced */
+bool pack_choice_allows(enum pack_kernel k);
+
 /* The kernel that measurements found for vectors like this one, or PACK_KERNELS. */
 enum pack_kernel pack_choice_found(const struct vector_copy *v);
 

@@ -245,8 +245,9 @@ static bool permute_can(const struct vector_copy *v)
 {
     const int lanes = LANES;
 
-    if (v->unit % LANE != 0 || v->to_stride <= 0 || v->from_stride <= 0 ||
-        v->to_stride > TO_STRIDE_MAX * LANE || v->from_stride > FROM_STRIDE_MAX * LANE)
+    if (v->unit % LANE != 0 || v->to_stride < (ptrdiff_t)v->block ||
+        v->from_stride < (ptrdiff_t)v->block || v->to_stride > TO_STRIDE_MAX * LANE ||
+        v->from_stride > FROM_STRIDE_MAX * LANE)
         return false;
     int t = (int)v->to_stride / LANE, s = (int)v->from_stride / LANE;
     if (t >> __builtin_ctz((unsigned)t | LANES) > PERIOD_MAX)

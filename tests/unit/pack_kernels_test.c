@@ -33,6 +33,28 @@ Test(pack_kernels, automatic)
     check_kernel(PACK_KERNELS);
 }
 
+/* Blocks of a source may overlap, so that its addresses do not increase. */
+Test(pack_kernels, overlapping_source)
+{
+    enum { BLOCK = 240, COUNT = 50 };
+    static char from[BLOCK * COUNT], to[BLOCK * COUNT];
+
+    for (size_t i = 0; i < sizeof from; i++)
+        from[i] = (char)(i * 7 + i / 253);
+    pack_choice_init(isa_best(), PACK_KERNELS);
+    for (ptrdiff_t stride = 16; stride < BLOCK; stride += 16)
+        for (enum pack_kernel k = 0; k < PACK_KERNELS; k++) {
+            struct vector_copy v = {to, from, BLOCK, stride, BLOCK, COUNT, 16};
+            if (!pack_kernel_can(k, &v))
+                continue;
+            memset(to, 0, sizeof to);
+            pack_kernel_run(k, &v);
+            for (size_t i = 0; i < COUNT; i++)
+                cr_assert_arr_eq(to + i * BLOCK, from + i * (size_t)stride, BLOCK,
+                                 "%s: stride %td", pack_kernel_name(k), stride);
+        }
+}
+
 Test(pack_kernels, names)
 {
     enum pack_kernel k;

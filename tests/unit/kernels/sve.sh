@@ -33,7 +33,7 @@ compile tests/unit/kernels/check.c
 compile tests/unit/kernels/sve.c
 "$cross" -static "$work"/*.o -lm -o "$work/sve"
 rm "$work"/*.o
-for file in isa op op_base copy layout layout_cursor layout_overlap pack pack_base pack_choice pack_tune; do
+for file in isa op op_base copy layout layout_cursor layout_overlap pack pack_base pack_choice pack_indexed pack_tune; do
     compile pgas/datatype/$file.c
 done
 compile pgas/datatype/op_sve.c -march=armv8.2-a+sve
