@@ -37,7 +37,8 @@ const char *pack_kernel_name(enum pack_kernel k)
 
 static bool pack_kernel_usable(enum pack_kernel k, enum isa isa)
 {
-    return pack_kernels[k] != NULL && pack_needs[k] <= isa && isa_here(pack_needs[k]);
+    return pack_kernels[k] != NULL && pack_needs[k] <= isa && isa_here(pack_needs[k]) &&
+           (k != PACK_PERMUTE_VBMI || isa_has_vbmi());
 }
 
 bool pack_kernel_here(enum pack_kernel k)

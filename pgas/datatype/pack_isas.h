@@ -13,7 +13,8 @@
 #define PACK_ISA_KERNELS                                                                 \
     [PACK_FIXED_AVX2] = &pack_fixed_avx2, [PACK_FIXED_AVX512] = &pack_fixed_avx512,      \
     [PACK_GATHER_AVX2] = &pack_gather_avx2, [PACK_GATHER_AVX512] = &pack_gather_avx512,  \
-    [PACK_PERMUTE_AVX512] = &pack_permute_avx512
+    [PACK_PERMUTE_AVX512] = &pack_permute_avx512,                                        \
+    [PACK_PERMUTE_VBMI] = &pack_permute_vbmi
 #define PACK_INDEXED_GATHERS pack_indexed_gather_4, pack_indexed_gather_8
 #elif defined(__aarch64__)
 #define PACK_ISA_KERNELS                                                                 \

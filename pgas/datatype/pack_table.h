@@ -42,6 +42,7 @@ struct vector_copy {
     K(GATHER_AVX2, gather_avx2, AVX2)                                                    \
     K(GATHER_AVX512, gather_avx512, AVX512)                                              \
     K(PERMUTE_AVX512, permute_avx512, AVX512)                                            \
+    K(PERMUTE_VBMI, permute_vbmi, AVX512)                                                \
     K(FIXED_SVE, fixed_sve, SVE)                                                         \
     K(GATHER_SVE, gather_sve, SVE)
 
@@ -60,7 +61,7 @@ extern const struct pack_kernel_fns pack_scalar, pack_block;
 extern const struct pack_kernel_fns pack_fixed, pack_fixed_avx2, pack_fixed_avx512,
     pack_fixed_sve;
 extern const struct pack_kernel_fns pack_gather_avx2, pack_gather_avx512,
-    pack_permute_avx512, pack_gather_sve;
+    pack_permute_avx512, pack_permute_vbmi, pack_gather_sve;
 
 static inline bool pack_to_is_dense(const struct vector_copy *v)
 {
