@@ -8,6 +8,7 @@
 
 #include <float.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench/pack_cells.h"
@@ -109,12 +110,24 @@ static void bench_cell(const struct pack_cells *cells, const struct pack_cell *c
     }
 }
 
+static enum isa bench_isa(void)
+{
+    const char *text = getenv("SHMEM_ISA");
+    char error[256];
+    enum isa isa;
+
+    if (isa_read(text != NULL ? text : "auto", &isa, error, sizeof error) == 0)
+        return isa;
+    fprintf(stderr, "SHMEM_ISA=%s: %s\n", text, error);
+    exit(2);
+}
+
 int main(int argc, char **argv)
 {
     static struct pack_cells cells;
 
     pack_cells_read(&cells, argc, argv);
-    pack_choice_init(isa_best(), PACK_KERNELS);
+    pack_choice_init(bench_isa(), PACK_KERNELS);
     char *packed = pack_cells_buffer(cells.most_packed);
     char *strided = pack_cells_buffer(cells.most_strided);
     for (size_t i = 0; i < cells.n; i++) {

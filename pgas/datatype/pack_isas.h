@@ -18,7 +18,8 @@
 #define PACK_INDEXED_GATHERS pack_indexed_gather_4, pack_indexed_gather_8
 #elif defined(__aarch64__)
 #define PACK_ISA_KERNELS                                                                 \
-    [PACK_FIXED_SVE] = &pack_fixed_sve, [PACK_GATHER_SVE] = &pack_gather_sve
+    [PACK_FIXED_SVE] = &pack_fixed_sve, [PACK_GATHER_SVE] = &pack_gather_sve,            \
+    [PACK_STRUCTURE_SVE] = &pack_structure_sve
 #else
 #define PACK_ISA_KERNELS [PACK_KERNELS - 1] = NULL
 #endif

@@ -71,6 +71,6 @@ on sve_pack 'scalar block fixed auto ' $layouts cortex-a72
 for bits in 128 256 512 1024 2048; do
     cpu="max,sve-default-vector-length=$((bits / 8)),sve$bits=on"
     on sve "baseline sve $bits " "${step:-37}" "$cpu"
-    on sve_pack 'scalar block fixed fixed_sve gather_sve auto ' $layouts "$cpu"
+    on sve_pack 'scalar block fixed fixed_sve gather_sve structure_sve auto ' $layouts "$cpu"
 done
 exit "$failed"
