@@ -14,7 +14,9 @@ pgas_sources = \
 	pgas/datatype/op.c pgas/datatype/op.h \
 	pgas/datatype/op_isas.h pgas/datatype/op_table.h \
 	pgas/datatype/pack.c pgas/datatype/pack.h \
+	pgas/datatype/pack_indexed.c pgas/datatype/pack_indexed.h \
 	pgas/datatype/pack_choice.c pgas/datatype/pack_choice.h pgas/datatype/pack_isas.h \
+	pgas/datatype/pack_ticks.h pgas/datatype/pack_tune.c pgas/datatype/pack_tune.h \
 	pgas/core/boot/agree.c pgas/core/boot/agree.h \
 	pgas/core/memory/alloc.c pgas/core/memory/alloc.h \
 	pgas/core/progress/alive.h \
@@ -169,7 +171,8 @@ libft_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 # multiplication is fused with an addition: all give the same bits.
 OP_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-math-errno -ffp-contract=off
 PACK_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
-pack_source = pgas/datatype/pack_fixed.h pgas/datatype/pack_index.h pgas/datatype/pack_table.h
+pack_source = pgas/datatype/pack_fixed.h pgas/datatype/pack_index.h pgas/datatype/pack_permute.h \
+	pgas/datatype/pack_table.h
 op_source = pgas/datatype/op_kernels.h pgas/datatype/op_pairs.h pgas/datatype/op_table.h
 
 noinst_LTLIBRARIES += libop_base.la
@@ -181,17 +184,19 @@ libpack_base_la_SOURCES = pgas/datatype/pack_base.c $(pack_source)
 libpack_base_la_CFLAGS = $(PACK_CFLAGS)
 op_libraries = libop_base.la libpack_base.la
 if CPU_X86_64
-noinst_LTLIBRARIES += libop_avx2.la libop_avx512.la libpack_avx2.la libpack_avx512.la
+noinst_LTLIBRARIES += libop_avx2.la libop_avx512.la libpack_avx2.la libpack_avx512.la libpack_vbmi.la
 libpack_avx2_la_SOURCES = pgas/datatype/pack_avx2.c $(pack_source)
 libpack_avx2_la_CFLAGS = $(PACK_CFLAGS) -mavx2
-libpack_avx512_la_SOURCES = pgas/datatype/pack_avx512.c $(pack_source)
+libpack_avx512_la_SOURCES = pgas/datatype/pack_avx512.c pgas/datatype/pack_permute_avx512.c $(pack_source)
 libpack_avx512_la_CFLAGS = $(PACK_CFLAGS) -mavx512f -mavx512bw -mavx512dq -mavx512vl
+libpack_vbmi_la_SOURCES = pgas/datatype/pack_permute_vbmi.c $(pack_source)
+libpack_vbmi_la_CFLAGS = $(libpack_avx512_la_CFLAGS) -mavx512vbmi
 libop_avx2_la_SOURCES = pgas/datatype/op_avx2.c $(op_source)
 libop_avx2_la_CFLAGS = $(OP_CFLAGS) -mavx2
 libop_avx512_la_SOURCES = pgas/datatype/op_avx512.c $(op_source)
 libop_avx512_la_CFLAGS = $(OP_CFLAGS) -mavx512f -mavx512bw -mavx512dq -mavx512vl \
 	-mprefer-vector-width=512
-op_libraries += libop_avx2.la libop_avx512.la libpack_avx2.la libpack_avx512.la
+op_libraries += libop_avx2.la libop_avx512.la libpack_avx2.la libpack_avx512.la libpack_vbmi.la
 endif
 if CPU_AARCH64
 noinst_LTLIBRARIES += libop_sve.la libpack_sve.la

@@ -24,6 +24,11 @@ bool isa_here(enum isa isa)
     return isa == ISA_BASELINE || isa_cpu_has(isa);
 }
 
+bool isa_has_vbmi(void)
+{
+    return isa_cpu_has_vbmi();
+}
+
 enum isa isa_best(void)
 {
     enum isa best = ISA_BASELINE;

@@ -30,6 +30,10 @@ const char *isa_name(enum isa isa);
  * saves its registers at a context switch (XCR0 on x86). */
 bool isa_here(enum isa isa);
 
+/* True if the processor has AVX-512 VBMI, permutations of bytes.  Use them only if
+ * ISA_AVX512 can be used. */
+bool isa_has_vbmi(void);
+
 /* The best instruction set that can be used. */
 enum isa isa_best(void);
 

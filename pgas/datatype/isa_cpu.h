@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * isa_cpu.h - feature detection.  One section per architecture; each defines the same
- * function.  A leaf.  Used by: isa.
+ * functions.  A leaf.  Used by: isa.
  */
 #ifndef PGAS_DATATYPE_ISA_CPU_H
 #define PGAS_DATATYPE_ISA_CPU_H
@@ -35,6 +35,15 @@ static inline bool isa_cpu_has(enum isa isa)
     return isa_x86_has(&x, isa);
 }
 
+#define ISA_VBMI (1u << 1) /* leaf 7, ECX */
+
+static inline bool isa_cpu_has_vbmi(void)
+{
+    uint32_t eax, ebx, ecx, edx;
+
+    return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (ecx & ISA_VBMI) != 0;
+}
+
 #elif defined(__aarch64__)
 #include <sys/auxv.h>
 
@@ -50,6 +59,13 @@ static inline bool isa_cpu_has(enum isa isa)
 static inline bool isa_cpu_has(enum isa isa)
 {
     (void)isa;
+    return false;
+}
+#endif
+
+#if !defined(__x86_64__)
+static inline bool isa_cpu_has_vbmi(void)
+{
     return false;
 }
 #endif

@@ -5,7 +5,8 @@
  *
  * Source and target must not overlap; nothing is checked about addresses.  Gaps of a
  * target are not written, gaps of a source may be read.  Safe from several threads.
- * Uses: layout, layout_cursor, pack_table, pack_choice.  Used by: tests, bench.
+ * Uses: layout, layout_cursor, pack_table, pack_choice, pack_indexed.  Used by: tests,
+ * bench.
  */
 #ifndef PGAS_DATATYPE_PACK_H
 #define PGAS_DATATYPE_PACK_H

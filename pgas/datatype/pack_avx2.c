@@ -71,10 +71,10 @@ static void gather_pack_8(const struct vector_copy *v)
 
 static bool gather_can(const struct vector_copy *v)
 {
-    const size_t u = v->unit >= 8 ? 8 : 4;
+    const unsigned shift = v->unit >= 8 ? 3 : 2;
 
     return v->unit >= 4 && pack_to_is_dense(v) &&
-           pack_index_can(v->block / u, v->from_stride / (ptrdiff_t)u, REGISTER / u);
+           pack_index_can(v->block >> shift, v->from_stride >> shift, REGISTER >> shift);
 }
 
 static void gather_run(const struct vector_copy *v)

@@ -11,6 +11,7 @@
 #define PACK_FIXED_FNS pack_fixed_avx512
 #include "pgas/datatype/pack_fixed.h"
 #include "pgas/datatype/pack_index.h"
+#include "pgas/datatype/pack_indexed.h"
 
 /* Without optimization gcc's gathers and scatters are macros that convert masks to signed
  * types. */
@@ -159,13 +160,14 @@ static void gather_both_8(const struct vector_copy *v)
     gather_with(true, v, false, false);
 }
 
+/* Shifts instead of divisions, since this runs with every copy */
 static bool gather_can(const struct vector_copy *v)
 {
-    const size_t u = v->unit >= 8 ? 8 : 4;
+    const unsigned shift = v->unit >= 8 ? 3 : 2;
 
     return v->unit >= 4 &&
-           pack_index_can(v->block / u, v->to_stride / (ptrdiff_t)u, REGISTER / u) &&
-           pack_index_can(v->block / u, v->from_stride / (ptrdiff_t)u, REGISTER / u);
+           pack_index_can(v->block >> shift, v->to_stride >> shift, REGISTER >> shift) &&
+           pack_index_can(v->block >> shift, v->from_stride >> shift, REGISTER >> shift);
 }
 
 static void gather_run(const struct vector_copy *v)
@@ -182,210 +184,29 @@ static void gather_run(const struct vector_copy *v)
 
 const struct pack_kernel_fns pack_gather_avx512 = {gather_can, gather_run};
 
-/* ---- permute: packing ------------------------------------------------------------ */
+/* ---- gather from a table of displacements ---------------------------------------- */
 
-enum { WINDOW_MAX = 4 }; /* registers from which one packed register is taken */
-
-/* The largest distance within one packed register, in units, is below `window` registers.
- * A register may begin anywhere in a block unless the blocks divide it. */
-static bool permute_pack_fits(size_t units, size_t stride, size_t lanes, size_t window)
+PACK_INLINE __m512i table_displacements(const struct layout_block *table)
 {
-    size_t first = lanes % units == 0 ? 0 : units - 1, last = first + lanes - 1;
+    const __m512i at = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
 
-    return last / units * stride + units - first <= window * lanes;
+    return _mm512_permutex2var_epi64(_mm512_loadu_si512(table), at,
+                                     _mm512_loadu_si512(table + 4));
 }
 
-/* Lane i of the result is unit index[i] of the registers at `from`; `limit` units may be
- * read there. */
-PACK_INLINE __m512i permute_window(bool wide, const char *from, size_t limit,
-                                   const int32_t *index, size_t window)
+void pack_indexed_gather_4(char *packed, const char *base,
+                           const struct layout_block *table, size_t n)
 {
-    const size_t lanes = REGISTER / lane_bytes(wide);
-    __m512i in[WINDOW_MAX], low, high, at;
-
-    at = wide ? _mm512_cvtepi32_epi64(_mm256_load_si256((const __m256i *)index))
-              : _mm512_load_si512(index);
-    for (size_t w = 0; w < window; w++)
-        in[w] = load_lanes(wide, lanes_below(limit > w * lanes ? limit - w * lanes : 0),
-                           from + w * REGISTER);
-    low = wide ? _mm512_permutex2var_epi64(in[0], at, in[1])
-               : _mm512_permutex2var_epi32(in[0], at, in[1]);
-    if (window == 2)
-        return low;
-    if (wide) {
-        high = _mm512_permutex2var_epi64(in[2], at, in[3]);
-        return _mm512_mask_mov_epi64(
-            low, _mm512_cmpge_epi64_mask(at, _mm512_set1_epi64(16)), high);
-    }
-    high = _mm512_permutex2var_epi32(in[2], at, in[3]);
-    return _mm512_mask_mov_epi32(low, _mm512_cmpge_epi32_mask(at, _mm512_set1_epi32(32)),
-                                 high);
+    for (size_t i = 0; i < n; i += 8)
+        _mm256_storeu_si256(
+            (__m256i *)(packed + 4 * i),
+            _mm512_i64gather_epi32(table_displacements(table + i), base, 1));
 }
 
-PACK_INLINE void permute_pack(bool wide, const struct vector_copy *v, size_t window)
+void pack_indexed_gather_8(char *packed, const char *base,
+                           const struct layout_block *table, size_t n)
 {
-    const size_t u = lane_bytes(wide), lanes = REGISTER / u, units = v->block / u;
-    const size_t stride = (size_t)v->from_stride / u, whole = window * lanes;
-    const size_t end = stride * (v->count - 1) + units; /* units that may be read */
-    size_t left = units * v->count, r = 0, base = 0;
-    size_t start[PACK_PERIOD_MAX];
-    struct pack_index x;
-    char *to = v->to;
-
-    pack_index_make(&x, units, (ptrdiff_t)stride, v->count, lanes);
-    for (size_t k = 0; k < x.registers && k * lanes < left; k++) {
-        start[k] = (size_t)x.lane[k][0];
-        for (size_t i = 0; i < lanes; i++)
-            x.lane[k][i] -= (int32_t)start[k];
-    }
-    /* whole, a constant, makes the masks of the loads constants. */
-    for (; left >= lanes && base + start[r] + whole <= end;
-         left -= lanes, to += REGISTER) {
-        store_lanes(wide, to, lanes_below(lanes),
-                    permute_window(wide, v->from + (base + start[r]) * u, whole,
-                                   x.lane[r], window));
-        r++;
-        base += r == x.registers ? (size_t)x.advance : 0;
-        r = r == x.registers ? 0 : r;
-    }
-    for (; left > 0; to += REGISTER) {
-        size_t now = left < lanes ? left : lanes;
-        store_lanes(wide, to, lanes_below(now),
-                    permute_window(wide, v->from + (base + start[r]) * u,
-                                   end - base - start[r], x.lane[r], window));
-        left -= now;
-        r++;
-        base += r == x.registers ? (size_t)x.advance : 0;
-        r = r == x.registers ? 0 : r;
-    }
+    for (size_t i = 0; i < n; i += 8)
+        _mm512_storeu_si512(packed + 8 * i, _mm512_i64gather_epi64(
+                                                table_displacements(table + i), base, 1));
 }
-
-static void permute_pack_4_2(const struct vector_copy *v)
-{
-    permute_pack(false, v, 2);
-}
-static void permute_pack_4_4(const struct vector_copy *v)
-{
-    permute_pack(false, v, 4);
-}
-static void permute_pack_8_2(const struct vector_copy *v)
-{
-    permute_pack(true, v, 2);
-}
-static void permute_pack_8_4(const struct vector_copy *v)
-{
-    permute_pack(true, v, 4);
-}
-
-/* ---- permute: unpacking ---------------------------------------------------------- */
-
-enum { LINES_MAX = 32 }; /* registers of strided memory before the pattern repeats */
-
-/* What goes into register k of the strided memory: lane i gets unit source[k] +
- * lane[k][i] of the stream if bit i of mask[k] is set. */
-struct expand {
-    size_t registers, advance; /* units of the stream in a period */
-    size_t source[LINES_MAX];
-    __mmask16 mask[LINES_MAX];
-    _Alignas(64) int32_t lane[LINES_MAX][PACK_LANES_MAX];
-};
-
-static void expand_make(struct expand *x, size_t units, size_t stride, size_t lanes)
-{
-    size_t in = 0,
-           p = 0; /* position in the block and its gap; units of the stream so far */
-
-    x->registers = stride / pack_gcd_lanes(stride, lanes);
-    for (size_t k = 0; k < x->registers; k++) {
-        x->source[k] = p;
-        x->mask[k] = 0;
-        for (size_t i = 0; i < lanes; i++) {
-            bool data = in < units;
-            x->lane[k][i] = (int32_t)(p - x->source[k]);
-            x->mask[k] |= (__mmask16)((unsigned)data << i);
-            p += data;
-            in = in + 1 == stride ? 0 : in + 1;
-        }
-    }
-    x->advance = p;
-}
-
-PACK_INLINE void expand_register(bool wide, char *to, const char *from, size_t limit,
-                                 const struct expand *x, size_t r)
-{
-    const size_t lanes = REGISTER / lane_bytes(wide);
-    __mmask16 mask = x->mask[r], readable = lanes_below(limit);
-    __m512i in = load_lanes(wide, readable, from), at;
-
-    if (wide) {
-        at = _mm512_cvtepi32_epi64(_mm256_load_si256((const __m256i *)x->lane[r]));
-        if (limit < lanes)
-            mask &= _mm512_cmplt_epi64_mask(at, _mm512_set1_epi64((long long)limit));
-        in = _mm512_permutexvar_epi64(at, in);
-    } else {
-        at = _mm512_load_si512(x->lane[r]);
-        if (limit < lanes)
-            mask &= _mm512_cmplt_epi32_mask(at, _mm512_set1_epi32((int)limit));
-        in = _mm512_permutexvar_epi32(at, in);
-    }
-    store_lanes(wide, to, mask, in);
-}
-
-PACK_INLINE void permute_unpack(bool wide, const struct vector_copy *v)
-{
-    const size_t u = lane_bytes(wide), lanes = REGISTER / u, units = v->block / u;
-    const size_t total = units * v->count;
-    size_t base = 0, r = 0;
-    struct expand x;
-    char *to = v->to;
-
-    expand_make(&x, units, (size_t)v->to_stride / u, lanes);
-    while (base + x.source[r] < total) {
-        size_t at = base + x.source[r], readable = total - at;
-        const char *from = v->from + at * u;
-        if (readable >= lanes)
-            expand_register(wide, to, from, lanes, &x, r);
-        else
-            expand_register(wide, to, from, readable, &x, r);
-        to += REGISTER;
-        r++;
-        base += r == x.registers ? x.advance : 0;
-        r = r == x.registers ? 0 : r;
-    }
-}
-
-static void permute_unpack_4(const struct vector_copy *v)
-{
-    permute_unpack(false, v);
-}
-static void permute_unpack_8(const struct vector_copy *v)
-{
-    permute_unpack(true, v);
-}
-
-static bool permute_can(const struct vector_copy *v)
-{
-    const size_t u = v->unit >= 8 ? 8 : 4, lanes = REGISTER / u, units = v->block / u;
-
-    if (v->unit < 4 || units > lanes || v->to_stride <= 0 || v->from_stride <= 0)
-        return false;
-    if (pack_to_is_dense(v))
-        return (size_t)v->from_stride <= WINDOW_MAX * v->block &&
-               permute_pack_fits(units, (size_t)v->from_stride / u, lanes, WINDOW_MAX);
-    return pack_from_is_dense(v) && (size_t)v->to_stride / u <= LINES_MAX;
-}
-
-static void permute_run(const struct vector_copy *v)
-{
-    const bool wide = v->unit >= 8;
-    const size_t u = lane_bytes(wide), lanes = REGISTER / u;
-
-    if (!pack_to_is_dense(v))
-        (wide ? permute_unpack_8 : permute_unpack_4)(v);
-    else if (permute_pack_fits(v->block / u, (size_t)v->from_stride / u, lanes, 2))
-        (wide ? permute_pack_8_2 : permute_pack_4_2)(v);
-    else
-        (wide ? permute_pack_8_4 : permute_pack_4_4)(v);
-}
-
-const struct pack_kernel_fns pack_permute_avx512 = {permute_can, permute_run};

@@ -91,3 +91,64 @@ static void gather_run(const struct vector_copy *v)
 }
 
 const struct pack_kernel_fns pack_gather_sve = {gather_can, gather_run};
+
+/* ---- packing blocks of one unit that are 2, 3 or 4 units apart -------------------- */
+
+/* A structure is a block and its gap.  The gap of the last block must not be read: copies
+ * that block, and returns the number of the others. */
+static size_t structure_last(const struct vector_copy *v)
+{
+    ptrdiff_t n = (ptrdiff_t)v->count - 1;
+
+    memcpy(v->to + n * v->to_stride, v->from + n * v->from_stride, v->block);
+    return (size_t)n;
+}
+
+#define STRUCTURE_STEP(N, BITS, T)                                                       \
+    static inline void structure_step_##N##_##BITS(const struct vector_copy *v,          \
+                                                   size_t i, size_t n)                   \
+    {                                                                                    \
+        svbool_t on = svwhilelt_b##BITS##_u64(i, n);                                     \
+        const T *f = (const T *)(const void *)v->from + N * i;                           \
+        svst1(on, (T *)(void *)v->to + i, svget##N(svld##N(on, f), 0));                  \
+    }
+#define STRUCTURE_LOOP(N, BITS, LANES)                                                   \
+    static void structure_##N##_##BITS(const struct vector_copy *v)                      \
+    {                                                                                    \
+        size_t n = structure_last(v);                                                    \
+        for (size_t i = 0; i < n; i += LANES)                                            \
+            structure_step_##N##_##BITS(v, i, n);                                        \
+    }
+/* clang-format off */
+#define STRUCTURES(N)                                                                    \
+    STRUCTURE_STEP(N, 8, uint8_t) STRUCTURE_STEP(N, 16, uint16_t)                        \
+    STRUCTURE_STEP(N, 32, uint32_t) STRUCTURE_STEP(N, 64, uint64_t)                      \
+    STRUCTURE_LOOP(N, 8, svcntb()) STRUCTURE_LOOP(N, 16, svcnth())                       \
+    STRUCTURE_LOOP(N, 32, svcntw()) STRUCTURE_LOOP(N, 64, svcntd())
+/* clang-format on */
+STRUCTURES(2)
+STRUCTURES(3)
+STRUCTURES(4)
+
+#define STRUCTURE_ROW(N)                                                                 \
+    {                                                                                    \
+        structure_##N##_8, structure_##N##_16, structure_##N##_32, structure_##N##_64    \
+    }
+
+static bool structure_can(const struct vector_copy *v)
+{
+    ptrdiff_t stride = v->from_stride, block = (ptrdiff_t)v->block;
+
+    return v->block == v->unit && v->block <= 8 && pack_to_is_dense(v) &&
+           (stride == 2 * block || stride == 3 * block || stride == 4 * block);
+}
+
+static void structure_run(const struct vector_copy *v)
+{
+    static const pack_run run[][4] = {STRUCTURE_ROW(2), STRUCTURE_ROW(3),
+                                      STRUCTURE_ROW(4)};
+
+    run[(size_t)v->from_stride / v->block - 2][__builtin_ctzl(v->block)](v);
+}
+
+const struct pack_kernel_fns pack_structure_sve = {structure_can, structure_run};

@@ -32,7 +32,8 @@ struct vector_copy {
  * - fixed*: a loop per block size, which the compiler knows; other sizes up to
  *   PACK_FIXED_MAX are two overlapping copies of a power of two
  * - gather*, scatter: the lanes of a register are units of several blocks
- * - permute: loads whole registers, with their gaps, and moves the units within them */
+ * - structure_sve: loads of 2, 3 or 4 registers that separate the members of structures
+ * - permute*: loads whole registers, with their gaps, and moves the units within them */
 #define PACK_KERNEL_TABLE(K)                                                             \
     K(SCALAR, scalar, BASELINE)                                                          \
     K(BLOCK, block, BASELINE)                                                            \
@@ -42,8 +43,10 @@ struct vector_copy {
     K(GATHER_AVX2, gather_avx2, AVX2)                                                    \
     K(GATHER_AVX512, gather_avx512, AVX512)                                              \
     K(PERMUTE_AVX512, permute_avx512, AVX512)                                            \
+    K(PERMUTE_VBMI, permute_vbmi, AVX512)                                                \
     K(FIXED_SVE, fixed_sve, SVE)                                                         \
-    K(GATHER_SVE, gather_sve, SVE)
+    K(GATHER_SVE, gather_sve, SVE)                                                       \
+    K(STRUCTURE_SVE, structure_sve, SVE)
 
 #define PACK_ENUM(NAME, name, ISA) PACK_##NAME,
 enum pack_kernel { PACK_KERNEL_TABLE(PACK_ENUM) PACK_KERNELS };
@@ -60,7 +63,7 @@ extern const struct pack_kernel_fns pack_scalar, pack_block;
 extern const struct pack_kernel_fns pack_fixed, pack_fixed_avx2, pack_fixed_avx512,
     pack_fixed_sve;
 extern const struct pack_kernel_fns pack_gather_avx2, pack_gather_avx512,
-    pack_permute_avx512, pack_gather_sve;
+    pack_permute_avx512, pack_permute_vbmi, pack_gather_sve, pack_structure_sve;
 
 static inline bool pack_to_is_dense(const struct vector_copy *v)
 {

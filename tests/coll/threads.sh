@@ -44,6 +44,7 @@ compile() {
             case $source in
             *_avx2.c) isa=-mavx2 ;;
             *_avx512.c) isa="-mavx512f -mavx512bw -mavx512dq -mavx512vl" ;;
+            *_vbmi.c) isa="-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vbmi" ;;
             *) isa= ;;
             esac
             $CC $flags $isa -c "$source" -o "$work/$(basename "$source" .c).o" || exit 255

@@ -33,15 +33,38 @@ Test(pack_kernels, automatic)
     check_kernel(PACK_KERNELS);
 }
 
+/* Blocks of a source may overlap, so that its addresses do not increase. */
+Test(pack_kernels, overlapping_source)
+{
+    enum { BLOCK = 240, COUNT = 50 };
+    static char from[BLOCK * COUNT], to[BLOCK * COUNT];
+
+    for (size_t i = 0; i < sizeof from; i++)
+        from[i] = (char)(i * 7 + i / 253);
+    pack_choice_init(isa_best(), PACK_KERNELS);
+    for (ptrdiff_t stride = 16; stride < BLOCK; stride += 16)
+        for (enum pack_kernel k = 0; k < PACK_KERNELS; k++) {
+            struct vector_copy v = {to, from, BLOCK, stride, BLOCK, COUNT, 16};
+            if (!pack_kernel_can(k, &v))
+                continue;
+            memset(to, 0, sizeof to);
+            pack_kernel_run(k, &v);
+            for (size_t i = 0; i < COUNT; i++)
+                cr_assert_arr_eq(to + i * BLOCK, from + i * (size_t)stride, BLOCK,
+                                 "%s: stride %td", pack_kernel_name(k), stride);
+        }
+}
+
 Test(pack_kernels, names)
 {
     enum pack_kernel k;
     char error[256];
 
-    cr_expect(pack_kernel_read("auto", &k, error, sizeof error) == 0 &&
+    cr_expect(pack_kernel_read("auto", isa_best(), &k, error, sizeof error) == 0 &&
               k == PACK_KERNELS);
-    cr_expect(pack_kernel_read("fixed", &k, error, sizeof error) == 0 && k == PACK_FIXED);
-    cr_expect_eq(pack_kernel_read("fast", &k, error, sizeof error), -1);
+    cr_expect(pack_kernel_read("fixed", ISA_BASELINE, &k, error, sizeof error) == 0 &&
+              k == PACK_FIXED);
+    cr_expect_eq(pack_kernel_read("fast", ISA_BASELINE, &k, error, sizeof error), -1);
     cr_expect(strstr(error, "use auto, scalar, block, fixed") != NULL, "%s", error);
 }
 
@@ -51,4 +74,13 @@ Test(pack_kernels, instruction_set_is_limited)
     cr_expect(pack_kernel_here(PACK_FIXED));
     cr_expect_not(pack_kernel_here(PACK_GATHER_AVX2));
     cr_expect_not(pack_kernel_here(PACK_GATHER_AVX512));
+
+    enum pack_kernel k;
+    char error[256];
+    cr_expect_eq(pack_kernel_read("gather_avx512", ISA_BASELINE, &k, error, sizeof error),
+                 -1);
+    cr_expect(strstr(error, "SHMEM_ISA=baseline; use auto, scalar, block, fixed") !=
+                      NULL &&
+                  strstr(error, "avx") == NULL,
+              "%s", error);
 }

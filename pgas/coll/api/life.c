@@ -41,6 +41,7 @@
 #include "pgas/core/team/team.h"
 #include "pgas/datatype/copy.h"
 #include "pgas/datatype/op.h"
+#include "pgas/datatype/pack_choice.h"
 #include "pgas/ft/ft.h"
 #include "pgas/ft/ft_boot.h"
 #include "pgas/profile/profile.h"
@@ -64,6 +65,7 @@ static void life_read_environment(void)
 {
     struct env *env = &pgas_self.env;
     char error[ENV_ERROR_MAX];
+    enum pack_kernel kernel;
 
     if (env_load(env, error) != 0)
         log_die("%s", error);
@@ -72,6 +74,9 @@ static void life_read_environment(void)
     ft_boot_check_settings();
     copy_init(STATE.isa, env->nontemporal);
     op_init(STATE.isa, env->nontemporal);
+    if (pack_kernel_read(env->pack_kernel, STATE.isa, &kernel, error, sizeof error) != 0)
+        log_die("SHMEM_PACK_KERNEL=%s: %s", env->pack_kernel, error);
+    pack_choice_init(STATE.isa, kernel);
     coredump_init();
     life_buffer_stdout();
 }

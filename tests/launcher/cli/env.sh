@@ -77,6 +77,10 @@ esac
 with 1 SHMEM_ISA=$absent
 says "SHMEM_ISA=$absent: not supported by this processor; use auto"
 
+with 0 SHMEM_PACK_KERNEL=fixed
+with 1 SHMEM_PACK_KERNEL=quick SHMEM_ISA=baseline
+says "SHMEM_PACK_KERNEL=quick: not a kernel of this processor with SHMEM_ISA=baseline; use auto, scalar, block, fixed"
+
 # An invalid value ends the job, whichever part of the library reads it first.
 with 1 SHMEM_SYMMETRIC_SIZE=1q
 says 'SHMEM_SYMMETRIC_SIZE="1q" is not valid: it takes a number'

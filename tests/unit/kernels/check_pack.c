@@ -128,6 +128,12 @@ static struct layout *partner(const struct random_layout *r, uint64_t *state)
 {
     const struct layout *l = r->l;
     size_t block = l->block != 0 && random_below(state, 4) > 0 ? l->block : 4;
+    static const size_t multiple[] = {1, 1, 2, 3, 8};
+    size_t m = multiple[random_below(state, 5)];
+    if (random_below(state, 2) == 0)
+        block *= l->bytes % (block * m) == 0 ? m : 1;
+    else
+        block /= block % m == 0 ? m : 1;
     ptrdiff_t stride = (ptrdiff_t)(block + random_below(state, 5) * 4);
 
     if (l->bytes % block != 0)

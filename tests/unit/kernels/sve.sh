@@ -33,7 +33,7 @@ compile tests/unit/kernels/check.c
 compile tests/unit/kernels/sve.c
 "$cross" -static "$work"/*.o -lm -o "$work/sve"
 rm "$work"/*.o
-for file in isa op op_base copy layout layout_cursor layout_overlap pack pack_base pack_choice; do
+for file in isa op op_base copy layout layout_cursor layout_overlap pack pack_base pack_choice pack_indexed pack_tune; do
     compile pgas/datatype/$file.c
 done
 compile pgas/datatype/op_sve.c -march=armv8.2-a+sve
@@ -71,6 +71,6 @@ on sve_pack 'scalar block fixed auto ' $layouts cortex-a72
 for bits in 128 256 512 1024 2048; do
     cpu="max,sve-default-vector-length=$((bits / 8)),sve$bits=on"
     on sve "baseline sve $bits " "${step:-37}" "$cpu"
-    on sve_pack 'scalar block fixed fixed_sve gather_sve auto ' $layouts "$cpu"
+    on sve_pack 'scalar block fixed fixed_sve gather_sve structure_sve auto ' $layouts "$cpu"
 done
 exit "$failed"

@@ -1,0 +1,52 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# pack-smoke.sh - tests that bench/pack measures all contestants and that its summary is
+# computed from the medians.  Times are not checked.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$top_builddir"
+here=$top_srcdir/bench
+
+wrong() {
+    echo "$1"
+    cat "$work/table"
+    exit 1
+}
+
+# -- synthetic data --------------------------------------------------------------------
+# The chosen kernel is the best one in one of two cells, and slower than generic in one.
+awk 'BEGIN {
+    for (r = 1; r <= 3; r++) {
+        key = "ours " r " pack 16 8 12 "
+        print key "fixed", 10; print key "block", 8; print key "memcpy", 20
+        print key "generic", 4; print key "chosen", (r == 2 ? 1 : 10)
+        print "ompi " r " pack 16 8 12 ompi 2"
+        key = "ours " r " unpack 64 32 64 "
+        print key "fixed", 10; print key "block", 8; print key "memcpy", 20
+        print key "generic", 9; print key "chosen", 8
+        print "ompi " r " unpack 64 32 64 ompi 4"
+    }
+}' >"$work/data"
+awk -f "$here/median.awk" -f "$here/pack.awk" "$work/data" >"$work/table"
+for line in 'chosen within 5 % of the best kernel: 1 of 2 cells (50 %)' \
+    'chosen slower than generic memcpy per block: 1 cells, by more than 5 %: 1' \
+    'pack: chosen / ompi  *1 cells  median  *5.00  least  *5.00' \
+    'unpack: chosen / ompi  *1 cells  median  *2.00  least  *2.00' \
+    '  pack  *16 bytes:  *50 % of memcpy, 10.0 GB/s'; do
+    grep -q "^$line$" "$work/table" || wrong "the table does not contain: $line"
+done
+
+# -- the programs ----------------------------------------------------------------------
+# With sanitizers, a comparison with other libraries is meaningless.
+contestants='ours ompi mpich'
+[ -z "${SANITIZED:-}" ] || contestants=ours
+# shellcheck disable=SC2086 # words
+timeout -k 5 100 sh "$here/pack" -m quick -r 1 -t 0.00001 $contestants >"$work/table" 2>"$work/err" ||
+    wrong "pack ended with status $?: $(cat "$work/err")"
+[ "$(grep -c '^\(un\)*pack  *[0-9]* ' "$work/table")" = 4 ] || wrong "not 4 cells"
+grep -q '^chosen within 5 % of the best kernel: [0-4] of 4 cells' "$work/table" || wrong "no summary"
+if grep 'is left out' "$work/err"; then
+    echo "skipped: not all contestants of bench/pack are installed"
+    exit 77
+fi

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pack_permute.h - the source of the kernels `permute`, which fill each register of the
+ * target, a line, from a window of consecutive source registers.
+ *
+ * In lanes: a block has E, target blocks are T apart, source blocks S.  Lane t of the
+ * target is in block t / T, is data if t % T < E, and comes from lane t / T * S + t % T
+ * of the source.  The pattern of a line repeats after T / gcd(L, T, S) lines of L lanes;
+ * then both sides have advanced by whole registers.  Lines begin at multiples of the
+ * register size, and windows too where they then need no more registers, because an
+ * access that crosses cache lines costs two.
+ *
+ * A file that includes this one defines REGISTER, LANE (bytes), TO_STRIDE_MAX (lanes),
+ * PERMUTE_FNS, lane_mask, lanes_below, line_lanes, line_subtract, window_load,
+ * window_permute and line_store.  Uses: pack_table.  Used by: pack_permute_avx512,
+ * pack_permute_vbmi.
+ */
+
+enum {
+    LANES = REGISTER / LANE,
+    PERIOD_MAX = 32, /* lines */
+    UNROLL_MAX = 4,
+    FROM_STRIDE_MAX = 4 * LANES * LANES,
+};
+
+struct permute {
+    size_t block, to_stride, from_stride; /* E, T, S */
+    size_t to_end, from_end;              /* lanes up to the end of the last block */
+    size_t period, window;                /* lines; registers */
+    size_t from_step;                     /* bytes of source in a period */
+    size_t last_start;                    /* the largest start */
+    size_t reciprocal;                    /* of T, times 65536, rounded up */
+    size_t start[PERIOD_MAX];             /* of the window, in bytes */
+    lane_mask data[PERIOD_MAX];
+    __m512i index[PERIOD_MAX]; /* lanes from the start of the window */
+};
+
+static size_t permute_gcd_lanes(size_t n)
+{
+    size_t low = n & -n;
+
+    return low < LANES ? low : LANES;
+}
+
+/* lane / T for lanes of the first blocks: (T + 2 L) * T < 65536 */
+static inline size_t permute_block(const struct permute *x, size_t lane)
+{
+    return lane * x->reciprocal >> 16;
+}
+
+static inline size_t permute_source(const struct permute *x, size_t lane)
+{
+    size_t block = permute_block(x, lane);
+
+    return lane + block * (x->from_stride - x->to_stride);
+}
+
+/* The line that begins at lane `in` of a block, at source lane `base`: the source lanes
+ * relative to the first lane with data, which is returned, and their number */
+static size_t permute_make_line(const struct permute *x, size_t in, size_t base,
+                                lane_mask *data, __m512i *index, size_t *span)
+{
+    __m512i at = line_lanes(x, in, data);
+
+    *span = 0;
+    *index = at;
+    if (*data == 0)
+        return 0;
+    size_t low = permute_source(x, in + (size_t)__builtin_ctzll(*data));
+    size_t high = permute_source(x, in + 63 - (size_t)__builtin_clzll(*data));
+    *index = line_subtract(at, low);
+    *span = high + 1 - low;
+    return base + low;
+}
+
+/* Moves the start of the window of line k down to a multiple of the register size, if
+ * the window has as many registers then. */
+static void permute_align_window(struct permute *x, size_t k, const char *from,
+                                 size_t span)
+{
+    size_t beyond = (size_t)((uintptr_t)from + x->start[k]) % REGISTER;
+
+    if (beyond % LANE != 0 || beyond > x->start[k] ||
+        span * LANE + beyond > x->window * REGISTER)
+        return;
+    x->start[k] -= beyond;
+    x->index[k] = line_subtract(x->index[k], -(beyond / LANE));
+}
+
+/* The lines from lane `head` < L on, at most `lines` */
+static void permute_make(struct permute *x, size_t head, size_t lines, const char *from)
+{
+    size_t span[PERIOD_MAX], block = permute_block(x, head);
+    size_t in = head - block * x->to_stride, base = block * x->from_stride;
+    size_t gcd = permute_gcd_lanes(x->to_stride | x->from_stride);
+
+    if (x->to_stride / gcd > PERIOD_MAX)
+        gcd = permute_gcd_lanes(x->to_stride);
+    x->period = x->to_stride / gcd;
+    x->from_step = LANES / gcd * x->from_stride * LANE;
+    x->window = 1;
+    x->last_start = 0;
+    lines = lines < x->period ? lines : x->period;
+    for (size_t k = 0; k < lines; k++) {
+        x->start[k] =
+            LANE * permute_make_line(x, in, base, &x->data[k], &x->index[k], &span[k]);
+        size_t registers = (span[k] + LANES - 1) / LANES;
+        x->window = registers > x->window ? registers : x->window;
+        x->last_start = x->start[k] > x->last_start ? x->start[k] : x->last_start;
+        block = permute_block(x, in + LANES);
+        in += LANES - block * x->to_stride;
+        base += block * x->from_stride;
+    }
+    for (size_t k = 0; k < lines; k++)
+        permute_align_window(x, k, from, span[k]);
+}
+
+/* period, window and gaps are constants: what repeats stays in registers. */
+PACK_INLINE void permute_unrolled(const struct permute *x, char *restrict to,
+                                  const char *restrict from, size_t n, size_t period,
+                                  size_t window, bool gaps)
+{
+    __m512i index[UNROLL_MAX];
+    lane_mask data[UNROLL_MAX];
+    size_t start[UNROLL_MAX], step = x->from_step;
+
+#pragma GCC unroll 4
+    for (size_t k = 0; k < period; k++) {
+        index[k] = x->index[k];
+        data[k] = x->data[k];
+        start[k] = x->start[k];
+    }
+    for (; n > 0; n--) {
+#pragma GCC unroll 4
+        for (size_t k = 0; k < period; k++)
+            line_store(gaps, to + k * REGISTER, data[k],
+                       window_permute(from + start[k], index[k], window));
+        to += period * REGISTER;
+        from += step;
+    }
+}
+
+/* window and gaps are constants. */
+PACK_INLINE void permute_looped(const struct permute *x, char *to, const char *from,
+                                size_t n, size_t window, bool gaps)
+{
+    for (; n > 0; n--) {
+        for (size_t k = 0; k < x->period; k++, to += REGISTER)
+            line_store(gaps, to, x->data[k],
+                       window_permute(from + x->start[k], x->index[k], window));
+        from += x->from_step;
+    }
+}
+
+/* n periods */
+PACK_INLINE void permute_periods(const struct permute *x, char *to, const char *from,
+                                 size_t n, size_t window, bool gaps)
+{
+    switch (x->period) {
+    case 1:
+        permute_unrolled(x, to, from, n, 1, window, gaps);
+        break;
+    case 2:
+        permute_unrolled(x, to, from, n, 2, window, gaps);
+        break;
+    case 3:
+        permute_unrolled(x, to, from, n, 3, window, gaps);
+        break;
+    default:
+        permute_looped(x, to, from, n, window, gaps);
+        break;
+    }
+}
+
+PACK_INLINE void permute_window(const struct permute *x, char *to, const char *from,
+                                size_t n, size_t window)
+{
+    if (x->block == x->to_stride)
+        permute_periods(x, to, from, n, window, false);
+    else
+        permute_periods(x, to, from, n, window, true);
+}
+
+#define PERMUTE_WINDOW(W)                                                                \
+    static void permute_window_##W(const struct permute *x, char *to, const char *from,  \
+                                   size_t n)                                             \
+    {                                                                                    \
+        permute_window(x, to, from, n, W);                                               \
+    }
+PERMUTE_WINDOW(1)
+PERMUTE_WINDOW(2)
+PERMUTE_WINDOW(3)
+PERMUTE_WINDOW(4)
+
+/* The first n < L lanes, in front of the first line */
+static void permute_head(const struct permute *x, const struct vector_copy *v, size_t n)
+{
+    lane_mask data;
+    __m512i index;
+    size_t span, start = permute_make_line(x, 0, 0, &data, &index, &span);
+
+    line_store(true, v->to, data & lanes_below(n),
+               window_edge(v->from + start * LANE, x->from_end - start, index));
+}
+
+/* The line k of the pattern, at lane t, without reading beyond the end of the source;
+ * `passed` bytes of source are in front of its period. */
+static void permute_tail(const struct permute *x, const struct vector_copy *v, size_t k,
+                         size_t t, size_t passed)
+{
+    size_t start = passed + x->start[k], left = x->to_end - t;
+    lane_mask data = left < LANES ? x->data[k] & lanes_below(left) : x->data[k];
+
+    if (data != 0)
+        line_store(true, v->to + t * LANE, data,
+                   window_edge(v->from + start, x->from_end - start / LANE, x->index[k]));
+}
+
+/* The lanes from t on, where lines begin */
+static void permute_lines(struct permute *x, const struct vector_copy *v, size_t t)
+{
+    size_t lines = (x->to_end - t + LANES - 1) / LANES;
+
+    permute_make(x, t, lines, v->from);
+    size_t n = (x->to_end - t) / (x->period * LANES);
+    size_t read = x->last_start + x->window * REGISTER, end = x->from_end * LANE;
+    size_t n_read = read > end ? 0 : (end - read) / x->from_step + 1;
+    n = n < n_read ? n : n_read;
+    if (n > 0) {
+        static void (*const run[])(const struct permute *, char *, const char *,
+                                   size_t) = {NULL, permute_window_1, permute_window_2,
+                                              permute_window_3, permute_window_4};
+        run[x->window](x, v->to + t * LANE, v->from, n);
+    }
+    size_t passed = n * x->from_step, k = 0;
+    for (t += n * x->period * LANES; t < x->to_end; t += LANES) {
+        permute_tail(x, v, k, t, passed);
+        k++;
+        passed += k == x->period ? x->from_step : 0;
+        k = k == x->period ? 0 : k;
+    }
+}
+
+static bool permute_can(const struct vector_copy *v)
+{
+    const int lanes = LANES;
+
+    if (v->unit % LANE != 0 || v->to_stride < (ptrdiff_t)v->block ||
+        v->from_stride < (ptrdiff_t)v->block || v->to_stride > TO_STRIDE_MAX * LANE ||
+        v->from_stride > FROM_STRIDE_MAX * LANE)
+        return false;
+    int t = (int)v->to_stride / LANE, s = (int)v->from_stride / LANE;
+    if (t >> __builtin_ctz((unsigned)t | LANES) > PERIOD_MAX)
+        return false;
+    /* L consecutive lanes contain the starts of at most (L + T - 2) / T blocks; without
+     * division, since this runs with every copy. */
+    return (lanes + t - 2) * (s - t) <= (WINDOW_MAX - 1) * lanes * t;
+}
+
+static void permute_run(const struct vector_copy *v)
+{
+    struct permute x;
+    size_t head = 0;
+
+    x.block = v->block / LANE;
+    x.to_stride = (size_t)v->to_stride / LANE;
+    x.from_stride = (size_t)v->from_stride / LANE;
+    x.to_end = x.to_stride * (v->count - 1) + x.block;
+    x.from_end = x.from_stride * (v->count - 1) + x.block;
+    x.reciprocal = 65536 / (uint32_t)x.to_stride + 1;
+    if ((uintptr_t)v->to % LANE == 0)
+        head = (REGISTER - (uintptr_t)v->to % REGISTER) % REGISTER / LANE;
+    head = head < x.to_end ? head : x.to_end;
+    if (head > 0)
+        permute_head(&x, v, head);
+    if (head < x.to_end)
+        permute_lines(&x, v, head);
+}
+
+const struct pack_kernel_fns PERMUTE_FNS = {permute_can, permute_run};

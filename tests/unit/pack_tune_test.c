@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pack_tune_test.c - the tuner finds the fastest kernel, and copies each byte once. */
+#include "config.h"
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pgas/datatype/pack_tune.h"
+
+/* Kernel FAST is the fastest; kernel BAD accepts nothing. */
+enum { CALLS = 400, BLOCKS = 100 };
+#define DEFAULT PACK_SCALAR
+#define BAD     PACK_BLOCK
+#define FAST    PACK_FIXED
+
+static struct pack_tune tune;
+static long runs[PACK_KERNELS];
+
+static bool model_can(enum pack_kernel k, const struct vector_copy *v)
+{
+    (void)v;
+    return k != BAD;
+}
+
+/* Adds 1 to each target byte, so that a second copy is visible. */
+static void model_run(enum pack_kernel k, const struct vector_copy *v)
+{
+    volatile int delay = 0;
+
+    __atomic_fetch_add(&runs[k], 1, __ATOMIC_RELAXED);
+    for (size_t i = 0; i < v->count; i++) {
+        for (size_t b = 0; b < v->block; b++)
+            v->to[(ptrdiff_t)i * v->to_stride + (ptrdiff_t)b]++;
+        for (int spin = 0; spin < (k == FAST ? 0 : 200); spin++)
+            delay++;
+    }
+}
+
+static enum pack_kernel model_first(const struct vector_copy *v)
+{
+    (void)v;
+    return DEFAULT;
+}
+
+static const struct pack_tune_kernels model = {model_can, model_run, model_first};
+
+static void copy(char *to, size_t count, uint64_t epoch)
+{
+    struct vector_copy v = {to, to, 12, 8, 8, count, 4};
+    uint64_t key = pack_tune_key(&v, epoch);
+    enum pack_kernel k = pack_tune_found(&tune, key);
+
+    if (k == PACK_KERNELS)
+        pack_tune_measure(&tune, &model, key, &v);
+    else
+        model_run(k, &v);
+}
+
+static enum pack_kernel found(size_t count, uint64_t epoch)
+{
+    struct vector_copy v = {NULL, NULL, 12, 8, 8, count, 4};
+
+    return pack_tune_found(&tune, pack_tune_key(&v, epoch));
+}
+
+static void expect_copied(const char *to, size_t count, char times)
+{
+    for (size_t i = 0; i < count * 12; i++)
+        cr_assert_eq(to[i], i % 12 < 8 ? times : 0, "byte %zu", i);
+}
+
+Test(pack_tune, many_copies_find_the_fastest_kernel)
+{
+    static char to[12 * BLOCKS];
+    int calls = 0;
+
+    for (; calls < CALLS && found(BLOCKS, 0) == PACK_KERNELS; calls++) {
+        memset(to, 0, sizeof to);
+        copy(to, BLOCKS, 0);
+        expect_copied(to, BLOCKS, 1);
+    }
+    cr_expect_eq(found(BLOCKS, 0), FAST);
+    cr_expect(calls < CALLS, "nothing learned in %d calls", calls);
+    cr_expect_eq(runs[BAD], 0);
+    for (enum pack_kernel k = 0; k < PACK_KERNELS; k++)
+        cr_expect(k == FAST || k == BAD || runs[k] <= 3, "slow kernel %d: %ld runs", k,
+                  runs[k]);
+    copy(to, BLOCKS, 0);
+    cr_expect_eq(runs[DEFAULT], 2, "a slow kernel is not dropped after 2 turns");
+}
+
+Test(pack_tune, one_long_copy_finds_the_fastest_kernel)
+{
+    size_t count = 1 << 20;
+    char *to = calloc(count, 12);
+
+    copy(to, count, 0);
+    expect_copied(to, count, 1);
+    cr_expect_eq(found(count, 0), FAST);
+    free(to);
+}
+
+Test(pack_tune, sizes_strides_and_epochs_are_apart)
+{
+    static char to[12 * BLOCKS];
+
+    for (int i = 0; i < CALLS; i++)
+        copy(to, BLOCKS, 0);
+    cr_expect_eq(found(BLOCKS, 0), FAST);
+    cr_expect_eq(found(BLOCKS * 2, 0), PACK_KERNELS);
+    cr_expect_eq(found(BLOCKS, 1), PACK_KERNELS);
+    struct vector_copy other = {to, to, 16, 8, 8, BLOCKS, 4};
+    cr_expect_eq(pack_tune_found(&tune, pack_tune_key(&other, 0)), PACK_KERNELS);
+}
+
+enum { THREADS = 4 };
+
+static void *copy_often(void *arg)
+{
+    char *to = arg;
+
+    for (int i = 0; i < CALLS; i++) {
+        copy(to, BLOCKS, (uint64_t)(i / 50)); /* shapes that replace each other */
+        if (i % 7 == 0)
+            usleep(1);
+    }
+    return NULL;
+}
+
+Test(pack_tune, threads_share_a_table)
+{
+    static char to[THREADS][12 * BLOCKS];
+    pthread_t thread[THREADS];
+
+    for (int i = 0; i < THREADS; i++)
+        cr_assert_eq(pthread_create(&thread[i], NULL, copy_often, to[i]), 0);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(thread[i], NULL);
+        expect_copied(to[i], BLOCKS, (char)CALLS);
+    }
+    for (size_t i = 0; i < PACK_TUNE_CELLS; i++)
+        cr_expect_eq(tune.cell[i].busy, 0);
+}
