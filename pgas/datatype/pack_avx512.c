@@ -370,7 +370,8 @@ static bool permute_can(const struct vector_copy *v)
     if (v->unit < 4 || units > lanes || v->to_stride <= 0 || v->from_stride <= 0)
         return false;
     if (pack_to_is_dense(v))
-        return (size_t)v->from_stride <= WINDOW_MAX * v->block &&
+        return (size_t)v->from_stride >= v->block && /* source blocks may overlap */
+               (size_t)v->from_stride <= WINDOW_MAX * v->block &&
                permute_pack_fits(units, (size_t)v->from_stride / u, lanes, WINDOW_MAX);
     return pack_from_is_dense(v) && (size_t)v->to_stride / u <= LINES_MAX;
 }
