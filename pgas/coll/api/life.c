@@ -41,6 +41,7 @@
 #include "pgas/core/team/team.h"
 #include "pgas/datatype/copy.h"
 #include "pgas/datatype/op.h"
+#include "pgas/datatype/pack_choice.h"
 #include "pgas/ft/ft.h"
 #include "pgas/ft/ft_boot.h"
 #include "pgas/profile/profile.h"
@@ -72,6 +73,7 @@ static void life_read_environment(void)
     ft_boot_check_settings();
     copy_init(STATE.isa, env->nontemporal);
     op_init(STATE.isa, env->nontemporal);
+    pack_choice_init(STATE.isa, PACK_KERNELS);
     coredump_init();
     life_buffer_stdout();
 }
