@@ -42,7 +42,8 @@ static void stencil_fill(const struct strided_halo *h, size_t first)
 static inline void stencil_rows(const struct strided_halo *h, int from, size_t radius)
 {
     static const double weight[] = {0, 0.0625, 0.03125, 0.03125};
-    /* All weights add up to 1, because a state that decays to denormal numbers is slow. */
+    /* All weights add up to 1, because a state that decays to denormal numbers is slow.
+     */
     static const double centre[] = {1, 0.75, 0.625, 0.5};
     const size_t pitch = h->pitch;
 
