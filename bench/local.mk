@@ -44,6 +44,10 @@ noinst_PROGRAMS += bench/kern_bench bench/kern_bench_shared
 bench_kern_bench_SOURCES        = $(bench_kern) bench/kern_shmem.c
 bench_kern_bench_shared_SOURCES = $(bench_kern) bench/kern_shared.c
 
+bench_strided = bench/strided.h bench/strided_bench.c bench/strided_fft.c bench/strided_stencil.c
+noinst_PROGRAMS += bench/strided_bench
+bench_strided_bench_SOURCES = $(bench_strided) bench/strided_shmem.c $(bench_coll) $(bench_coll_shmem)
+
 noinst_PROGRAMS += bench/ft_bfs bench/ft_cost bench/ft_detect
 
 noinst_PROGRAMS += bench/op_bench
@@ -58,11 +62,12 @@ bench_launch_fence_CPPFLAGS  = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
 bench_launch_fence_LDADD   = $(PMIX_LIBS)
 
 TESTS += bench/bench-smoke.sh bench/coll-smoke.sh bench/ft-smoke.sh bench/kernels-smoke.sh bench/launch-smoke.sh \
-	bench/net-smoke.sh bench/op-smoke.sh bench/pack-smoke.sh
+	bench/net-smoke.sh bench/op-smoke.sh bench/pack-smoke.sh bench/strided-smoke.sh
 EXTRA_DIST += bench/bench-smoke.sh bench/op-smoke.sh bench/launch-smoke.sh bench/compare bench/compare.awk \
 	bench/coll bench/coll.awk bench/coll-smoke.sh bench/coll_mpi.c \
 	bench/kernels bench/kernels.awk bench/kernels-smoke.sh bench/kern_mpi.c \
 	bench/ft bench/ft.awk bench/ft-smoke.sh \
 	bench/goals bench/startup bench/against bench/launch bench/launch.awk \
 	bench/median.awk bench/net bench/net.awk bench/net-memory bench/net-memory.awk \
-	bench/net-smoke.sh bench/pack bench/pack.awk bench/pack_mpi.c bench/pack-smoke.sh
+	bench/net-smoke.sh bench/pack bench/pack.awk bench/pack_mpi.c bench/pack-smoke.sh \
+	bench/strided bench/strided.awk bench/strided-smoke.sh bench/strided_mpi.c

@@ -57,6 +57,7 @@ pgas_sources = \
 	pgas/rma/api.h \
 	pgas/rma/amo_at.c pgas/rma/amo_at.h pgas/rma/api_amo.c pgas/rma/api_ctx.c \
 	pgas/rma/api_order.c pgas/rma/order.h pgas/rma/lock.c pgas/rma/lock.h pgas/rma/lock_owner.c pgas/rma/lock_owner.h \
+	pgas/rma/api_layout.c pgas/rma/layouts.c pgas/rma/layouts.h \
 	pgas/rma/api_rma.c pgas/rma/rma.c pgas/rma/rma.h \
 	pgas/rma/api_signal.c pgas/rma/signal.c pgas/rma/signal.h \
 	pgas/rma/api_strided.c pgas/rma/strided.c pgas/rma/strided.h \

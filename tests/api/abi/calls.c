@@ -193,6 +193,43 @@ static void call_failures(void)
     shmem_team_destroy(team);
 }
 
+/* Layouts.  X(prefix): the names shmemx_... or pshmemx_... */
+#define LAYOUT_ROUTINES(X)                                                               \
+    EXPECT(X##_layout_contiguous, 0, X##_layout_contiguous(64, &member))                 \
+    EXPECT(X##_layout_struct, 0, X##_layout_struct(&member, &offset, 1, &layout))        \
+    CALL(X##_layout_free, X##_layout_free(&layout))                                      \
+    EXPECT(X##_layout_nested, 0, X##_layout_nested(8, 1, &n, &offset, &layout))          \
+    X##_layout_free(&layout);                                                            \
+    EXPECT(X##_layout_indexed, 0, X##_layout_indexed(&n, &offset, 1, &layout))           \
+    X##_layout_free(&layout);                                                            \
+    EXPECT(X##_layout_indexed_block, 0,                                                  \
+           X##_layout_indexed_block(8, &offset, 1, &layout))                             \
+    X##_layout_free(&layout);                                                            \
+    EXPECT(X##_layout_vector, 0, X##_layout_vector(8, 16, 8, &layout))                   \
+    EXPECT(X##_layout_size, 64, X##_layout_size(layout))                                 \
+    CALL(X##_layout_bounds, X##_layout_bounds(layout, &offset, &high))                   \
+    EXPECT(X##_layout_overlaps, 0, X##_layout_overlaps(layout))                          \
+    EXPECT(X##_pack, 0, X##_pack(layout, from, 0, to, 64))                               \
+    EXPECT(X##_unpack, 0, X##_unpack(layout, from, 0, to, 64))                           \
+    EXPECT(X##_copy_layout, 0, X##_copy_layout(to, member, from, layout))                \
+    n = X##_layout_write(layout, to, sizeof to);                                         \
+    report(#X "_layout_write");                                                          \
+    X##_layout_free(&layout);                                                            \
+    EXPECT(X##_layout_read, 0, X##_layout_read(to, n, &layout))                          \
+    X##_layout_free(&layout);                                                            \
+    X##_layout_free(&member);
+
+static void call_layouts(void)
+{
+    static char from[128], to[128];
+    shmemx_layout_t member, layout;
+    ptrdiff_t offset = 16, high;
+    size_t n = 4;
+
+    LAYOUT_ROUTINES(shmemx)
+    LAYOUT_ROUTINES(pshmemx)
+}
+
 static void call_extensions(void)
 {
     int *list = malloc((size_t)world * sizeof(int));
@@ -208,6 +245,7 @@ static void call_extensions(void)
     free(list);
     call_shared();
     call_failures();
+    call_layouts();
     CALL(shmem_clear_cache_inv, shmem_clear_cache_inv())
     CALL(shmem_clear_cache_line_inv, shmem_clear_cache_line_inv(dest_bytes))
     CALL(shmem_set_cache_inv, shmem_set_cache_inv())

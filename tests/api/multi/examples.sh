@@ -27,6 +27,7 @@ for npes in 1 2 4 7; do
     fi
     run $npes "$dir/ring" 100
     run $npes "$dir/heat" 50
+    run $npes "$dir/faces" 5
     run $npes "$dir/gups" 5000
     run $npes "$dir/sort" 5000
 done

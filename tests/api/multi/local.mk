@@ -10,6 +10,7 @@ pes_tests = \
 	tests/api/multi/globals.pes \
 	tests/api/multi/heap.pes \
 	tests/api/multi/interpose.pes \
+	tests/api/multi/layouts.pes \
 	tests/api/multi/lock.pes \
 	tests/api/multi/order.pes \
 	tests/api/multi/reduce.pes \

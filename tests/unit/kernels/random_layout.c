@@ -61,6 +61,16 @@ static ptrdiff_t random_stride(uint64_t *state, size_t block, size_t extent)
     return random_below(state, 4) == 0 ? -stride : stride;
 }
 
+/* How many repetitions of `bytes` bytes, `stride` bytes apart, a layout may have */
+static size_t random_room(const struct random_layout *r, size_t bytes, size_t stride)
+{
+    size_t room = (r->small ? RANDOM_SMALL_BYTES : RANDOM_BYTES_MAX) / bytes;
+
+    if (r->small && stride > 0 && room > RANDOM_SMALL_RANGE / stride)
+        room = RANDOM_SMALL_RANGE / stride;
+    return room > 250 ? 250 : room < 1 ? 1 : room;
+}
+
 /* Vectors of up to `most` levels, not too long */
 static int random_nested(struct random_layout *r, uint64_t *state, unsigned most)
 {
@@ -69,13 +79,12 @@ static int random_nested(struct random_layout *r, uint64_t *state, unsigned most
     unsigned levels = 1 + (unsigned)random_below(state, most);
 
     for (unsigned i = 0; i < levels; i++) {
-        size_t room = RANDOM_BYTES_MAX / block / n;
-        room = room > 250 ? 250 : room;
-        level[i].count = 1 + random_below(state, i == 0 ? room : room > 9 ? 9 : room);
         level[i].stride = random_stride(state, block, extent);
         /* Sometimes the higher level is interleaved with the lower one, or overlaps. */
         if (i > 0 && random_below(state, 6) == 0)
             level[i].stride = random_stride(state, block, block);
+        size_t room = random_room(r, block * n, (size_t)labs(level[i].stride));
+        level[i].count = 1 + random_below(state, i > 0 && room > 9 ? 9 : room);
         n *= level[i].count;
         extent += (size_t)labs(level[i].stride) * (level[i].count - 1);
     }
@@ -108,6 +117,8 @@ static int random_indexed(struct random_layout *r, uint64_t *state)
         ptrdiff_t next = end + (ptrdiff_t)random_below(state, 3) * 4;
         if (random_below(state, 8) == 0)
             next -= (ptrdiff_t)random_below(state, 5000);
+        else if (random_below(state, 16) == 0)
+            next += (ptrdiff_t)random_below(state, 5000);
         part[i] = (struct layout_part){next, bytes};
         at[i] = next;
         end = next + (ptrdiff_t)bytes;
@@ -127,6 +138,7 @@ static int random_struct(struct random_layout *r, uint64_t *state)
     size_t n = 1 + random_below(state, MEMBERS);
     int status = 0;
 
+    member.small = r->small;
     for (size_t m = 0; m < n; m++) {
         member.bytes = 0;
         status |= random_below(state, 2) == 0 ? random_nested(&member, state, 1)

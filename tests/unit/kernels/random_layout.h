@@ -2,19 +2,22 @@
 /*
  * random_layout.h - layouts of random shape, each with the list of its bytes in stream
  * order, which naive loops make from the arguments of the constructors. Used by:
- * layout_test, pack_kernels_test, kernels/sve_pack.
+ * layout_test, check_layouts, check_pack.
  */
 #ifndef PGAS_TESTS_RANDOM_LAYOUT_H
 #define PGAS_TESTS_RANDOM_LAYOUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "pgas/datatype/layout.h"
 
-enum { RANDOM_BYTES_MAX = 20000 };
+enum { RANDOM_BYTES_MAX = 20000, RANDOM_SMALL_BYTES = 2000, RANDOM_SMALL_RANGE = 40000 };
 
 struct random_layout {
     struct layout *l; /* the caller frees it with layout_free */
+    bool small;       /* set by the caller: limits the stream to about
+                       * RANDOM_SMALL_BYTES, and the range of most layouts */
     size_t bytes;
     ptrdiff_t at[RANDOM_BYTES_MAX];
     char text[160];

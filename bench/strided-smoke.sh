@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# strided-smoke.sh - tests that the stencil and the FFT of bench/strided have correct results
+# with each form of exchange, on one node and two; that a wrong result is detected; that the
+# tables have a figure for each.  Times are not checked.
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$top_builddir"
+here=$top_srcdir/bench
+
+wrong() {
+    echo "$1"
+    cat "$work/table" "$work/err"
+    exit 1
+}
+
+# rows N PATTERN: fails unless N lines of the table match PATTERN.
+rows() {
+    [ "$(grep -c -e "$2" "$work/table")" = "$1" ] || wrong "expected $1 lines like '$2'"
+}
+
+bench() {
+    timeout -k 5 100 "$OSHRUN" "$@" >"$work/table" 2>"$work/err" </dev/null
+}
+
+for where in '-n 1' '-n 4' '--vnodes 2 -n 2' '--vnodes 2 -n 4'; do
+    # shellcheck disable=SC2086 # words
+    bench $where bench/strided_bench -t 0 stencil=8,24 fft=8,32 ||
+        wrong "strided_bench with $where ended with status $?"
+    rows 36 '^stencil\.r[123]\(\.comm\)\? [a-z]* \(8\|24\) [0-9.e+-]* us$'
+    rows 16 '^fft\(\.comm\)\? [a-z]* \(8\|32\) [0-9.e+-]* us$'
+done
+for app in stencil=8 fft=8; do
+    status=0
+    bench -n 2 bench/strided_bench -t 0 -w $app || status=$?
+    [ $status = 1 ] || wrong "strided_bench $app: the wrong element is not detected"
+    grep -q "^strided_bench: ${app%=*}, .* of PE 0 of 2 is" "$work/err" ||
+        wrong "strided_bench $app: no message about the wrong element"
+done
+
+# -- the tables; with sanitizers, a comparison with other libraries is meaningless --------
+libraries='pgas ompi'
+[ -z "${SANITIZED:-}" ] || libraries=pgas
+# shellcheck disable=SC2086 # words
+timeout -k 5 100 sh "$here/strided" -q -a 'stencil=8 fft=8' -v '1 2' $libraries \
+    >"$work/table" 2>"$work/err" </dev/null || wrong "bench/strided ended with status $?"
+rows 1 '^2 PEs on 1 node: us per step$'
+rows 1 '^2 PEs on 2 nodes (virtual): us per step$'
+rows 12 '^stencil\.r[123]\(\.comm\)\?  *8  *[0-9.]'
+rows 4 '^fft\(\.comm\)\?  *8  *[0-9.]'
+
+# rejects MESSAGE OPTION...: the script exits with status 2 and prints MESSAGE.
+rejects() {
+    message=$1 status=0
+    shift
+    sh "$here/strided" "$@" >"$work/table" 2>"$work/err" </dev/null || status=$?
+    [ $status = 2 ] || wrong "strided $* ended with status $status, not 2"
+    grep -q -e "$message" "$work/err" || wrong "strided $* does not print: $message"
+}
+rejects "'nothing=8' is none of the applications" -a nothing=8
+rejects "the order 24 should be a power of two" -a fft=24
+rejects "'nobody' is none of the libraries" nobody
+rejects "-v 'two' should be a whole number from 1 to 64" -v two
+rejects '^usage: bench/strided' -Z
