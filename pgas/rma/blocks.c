@@ -22,7 +22,6 @@ struct blocks_fragment {
     struct transport_vector vector[BLOCKS_VECTORS];
 };
 
-
 static struct transport_vector blocks_vector(const struct blocks_fragment *f,
                                              const struct layout_strip *s)
 {

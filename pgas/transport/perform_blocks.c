@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pgas/datatype/pack.h"
@@ -100,4 +101,23 @@ int perform_get_blocks(const struct perform_segment segment[SEGMENTS],
         to += v.block * v.count;
     }
     return 0;
+}
+
+int perform_blocks_here(const struct perform_segment segment[SEGMENTS],
+                        const struct transport_blocks *blocks, bool put)
+{
+    char *packed = malloc(blocks->bytes);
+
+    if (packed == NULL)
+        return -ENOMEM;
+    if (put)
+        blocks->copy(blocks, packed);
+    int error = (put ? perform_put_blocks(segment, blocks->vector, blocks->nvectors,
+                                          packed, blocks->bytes)
+                     : perform_get_blocks(segment, blocks->vector, blocks->nvectors,
+                                          packed, blocks->bytes));
+    if (!put && error == 0)
+        blocks->copy(blocks, packed);
+    free(packed);
+    return error;
 }

@@ -38,4 +38,19 @@ int perform_get_blocks(const struct perform_segment segment[SEGMENTS],
                        const void *vectors, unsigned nvectors, void *packed,
                        size_t bytes);
 
+/* Copy between the caller's memory and mapped segments, by blocks->copy and a temporary
+ * buffer; `put`: to the segments.  0; -ENOMEM; or an error as above. */
+int perform_blocks_here(const struct perform_segment segment[SEGMENTS],
+                        const struct transport_blocks *blocks, bool put);
+
+/* transport.blocks_max of the transports for tests. */
+enum { PERFORM_BLOCKS_MAX = 4096 };
+static inline size_t perform_blocks_max(struct transport_ctx *ctx, int pe, size_t bytes)
+{
+    (void)ctx;
+    (void)pe;
+    (void)bytes;
+    return PERFORM_BLOCKS_MAX;
+}
+
 #endif

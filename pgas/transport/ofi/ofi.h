@@ -48,7 +48,8 @@
  *
  * Memory.  Per net: 56 bytes per PE, in chunks of 256 PEs that are allocated when one of
  * them is first used.  Per context: 3 bits and 4 bytes of address space per PE; 16 KiB
- * per 64 operations in flight; 512 KiB of receive buffers, touched as messages arrive.
+ * per 64 operations in flight; 2 MiB of receive buffers and 1
+ * MiB of bounce buffers, touched when they are used.
  *
  * Threads.  As in transport.h: one thread at a time in a context, which
  * FI_THREAD_COMPLETION requires.  Contexts share the peers and the list of contexts,
@@ -124,9 +125,10 @@ enum {
     OFI_SLABS_MAX = 16,        /* per context */
     OFI_OPS_MAX = OFI_SLABS_MAX * OFI_SLAB_OPS, /* more operations, without abandoned
                                                    ones: -EAGAIN */
-    OFI_BOUNCE_SIZE = 8192,                     /* bytes of a bounce buffer */
-    OFI_BOUNCES = 32,                           /* per context */
-    OFI_SIGNAL_EVERY = 64,                      /* longest run of unsignaled puts, */
+    OFI_BOUNCE_SIZE = 32 << 10,                 /* bytes of a bounce buffer */
+    OFI_COPIED_MAX = 8192, /* longest put that is copied so that its caller can go on */
+    OFI_BOUNCES = 32,      /* per context */
+    OFI_SIGNAL_EVERY = 64, /* longest run of unsignaled puts, */
     OFI_UNSIGNALED_MAX = 64 * 1024, /* and the longest unsignaled put, in bytes */
     OFI_UNFLUSHED_MAX = 16384, /* puts in ordered mode until a flush is forced: bounds
                                 * the provider's queue for a slow peer */

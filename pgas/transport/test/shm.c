@@ -302,43 +302,20 @@ static int shm_put_signal(struct transport_ctx *ctx, const struct transport_syma
     return 0;
 }
 
-static size_t shm_blocks_max(struct transport_ctx *ctx, int pe, size_t bytes)
-{
-    enum { BLOCKS_MAX = 16 * 1024 };
-
-    (void)ctx;
-    (void)pe;
-    (void)bytes;
-    return BLOCKS_MAX;
-}
-
-/* Both directions, with packed bytes in a temporary buffer. */
 static int shm_blocks(struct transport_ctx *ctx, const struct transport_blocks *blocks,
                       bool put)
 {
     const struct transport_symaddr heap = {.pe = blocks->pe};
     const struct peer *peer = &ctx->net->peer[blocks->pe];
     struct perform_segment segment[SEGMENTS];
-    char *base, *packed;
+    char *base;
     int error = shm_address_find(ctx, &heap, 0, &base);
 
     if (error != 0)
         return error;
     for (int s = 0; s < SEGMENTS; s++)
         segment[s] = (struct perform_segment){peer->base[s], peer->len[s]};
-    packed = malloc(blocks->bytes);
-    if (packed == NULL)
-        return -ENOMEM;
-    if (put)
-        blocks->copy(blocks, packed);
-    error = (put ? perform_put_blocks(segment, blocks->vector, blocks->nvectors, packed,
-                                      blocks->bytes)
-                 : perform_get_blocks(segment, blocks->vector, blocks->nvectors, packed,
-                                      blocks->bytes));
-    if (!put && error == 0)
-        blocks->copy(blocks, packed);
-    free(packed);
-    return error;
+    return perform_blocks_here(segment, blocks, put);
 }
 
 static int shm_put_blocks(struct transport_ctx *ctx,
@@ -419,7 +396,7 @@ const struct transport transport_shm = {
     .amo = shm_amo,
     .signal_max = shm_signal_max,
     .put_signal = shm_put_signal,
-    .blocks_max = shm_blocks_max,
+    .blocks_max = perform_blocks_max,
     .put_blocks = shm_put_blocks,
     .get_blocks = shm_get_blocks,
     .fence = shm_fence,

@@ -233,25 +233,17 @@ static void *sim_word_of(const struct transport_world *world, const struct sim_o
                : sim_memory_of(world, &op->signal.at, op->signal.size);
 }
 
-/* op->from: the vectors and, of a put, the packed bytes. */
+/* op->from, of a put: the vectors and the packed bytes. */
 static int sim_op_perform_blocks(struct sim_op *op, const struct transport_world *world)
 {
-    const struct transport_blocks *b = op->get != NULL ? op->get : &op->put;
     struct perform_segment segment[SEGMENTS];
-    char *packed;
+    unsigned n = op->put.nvectors;
 
     perform_own_segments(world, segment);
-    if (op->get == NULL)
-        return perform_put_blocks(segment, op->from, b->nvectors,
-                                  op->from + perform_vectors_size(b->nvectors), b->bytes);
-    packed = malloc(b->bytes);
-    if (packed == NULL)
-        return -ENOMEM;
-    int error = perform_get_blocks(segment, b->vector, b->nvectors, packed, b->bytes);
-    if (error == 0)
-        b->copy(b, packed);
-    free(packed);
-    return error;
+    if (op->get != NULL)
+        return perform_blocks_here(segment, op->get, false);
+    return perform_put_blocks(segment, op->from, n, op->from + perform_vectors_size(n),
+                              op->put.bytes);
 }
 
 /* Perform the operation at the target.  0 or -errno. */
@@ -475,20 +467,10 @@ static int sim_put_signal(struct transport_ctx *ctx, const struct transport_syma
     return error;
 }
 
-static size_t sim_blocks_max(struct transport_ctx *ctx, int pe, size_t bytes)
-{
-    enum { BLOCKS_MAX = 4096 };
-
-    (void)ctx;
-    (void)pe;
-    (void)bytes;
-    return BLOCKS_MAX;
-}
-
 static int sim_put_blocks(struct transport_ctx *ctx,
                           const struct transport_blocks *blocks)
 {
-    char message[4096];
+    char message[PERFORM_BLOCKS_MAX];
     size_t vectors = perform_vectors_size(blocks->nvectors);
     struct sim_op op = {
         .kind = KIND_BLOCKS, .at.pe = blocks->pe, .put = *blocks, .from = message};
@@ -701,7 +683,7 @@ const struct transport transport_sim = {
     .amo = sim_amo,
     .signal_max = sim_signal_max,
     .put_signal = sim_put_signal,
-    .blocks_max = sim_blocks_max,
+    .blocks_max = perform_blocks_max,
     .put_blocks = sim_put_blocks,
     .get_blocks = sim_get_blocks,
     .fence = sim_fence,
