@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pgas/core/base/log.h"
+#include "pgas/datatype/pack.h"
 #include "pgas/rma/blocks.h"
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
@@ -67,8 +68,38 @@ static void strided_copy_blocks(char *to, const char *from, const struct strided
                s->bsize * s->size);
 }
 
+/* The kernels of datatype/pack pay off for many blocks that share cache lines. */
+enum { STRIDED_KERNEL_MIN = 64, STRIDED_KERNEL_STRIDE = 64 };
+
+/* Blocks of the target overlap: the last one determines the result. */
+static bool strided_overlaps(const struct strided *s, ptrdiff_t target_stride)
+{
+    ptrdiff_t block = (ptrdiff_t)s->bsize;
+
+    return target_stride > -block && target_stride < block;
+}
+
+static bool strided_is_near(ptrdiff_t stride, size_t size)
+{
+    const ptrdiff_t most = STRIDED_KERNEL_STRIDE / (ptrdiff_t)size;
+
+    return stride <= most && stride >= -most;
+}
+
+static bool strided_has_kernel(const struct strided *s)
+{
+    return s->nblocks >= STRIDED_KERNEL_MIN && strided_is_near(s->dst, s->size) &&
+           strided_is_near(s->sst, s->size) && !strided_overlaps(s, s->dst);
+}
+
 static void strided_copy(char *to, const char *from, const struct strided *s)
 {
+    if (strided_has_kernel(s)) {
+        ptrdiff_t size = (ptrdiff_t)s->size;
+        pack_vector((struct vector_copy){to, from, s->dst * size, s->sst * size,
+                                         s->bsize * s->size, s->nblocks, 0});
+        return;
+    }
     if (s->bsize != 1)
         strided_copy_blocks(to, from, s);
     else if (s->size == 8)
@@ -111,14 +142,11 @@ static struct layout strided_layout(const struct strided *s, ptrdiff_t stride)
     return l;
 }
 
-/* Puts and gets of single blocks: if they are long, and if the blocks of the target
- * overlap, so that the last one determines the result. */
-static bool strided_is_blockwise(const struct strided *s, ptrdiff_t target_stride)
+/* Puts and gets of single blocks: if they are long or overlap. */
+static bool strided_is_blockwise(const struct strided *s)
 {
-    ptrdiff_t block = (ptrdiff_t)s->bsize;
-
     return s->nblocks == 1 || s->bsize * s->size >= STRIDED_LONG_BLOCK ||
-           (target_stride > -block && target_stride < block);
+           strided_overlaps(s, s->dst);
 }
 
 static void strided_put_remote(shmem_ctx_t ctx, char *dest, const char *source,
@@ -126,7 +154,7 @@ static void strided_put_remote(shmem_ctx_t ctx, char *dest, const char *source,
 {
     ptrdiff_t to = s->dst * (ptrdiff_t)s->size, from = s->sst * (ptrdiff_t)s->size;
 
-    if (!strided_is_blockwise(s, s->dst)) {
+    if (!strided_is_blockwise(s)) {
         struct layout t = strided_layout(s, s->dst), f = strided_layout(s, s->sst);
         rma_put_layout(ctx, dest, &t, source, &f, pe, fn);
         return;
@@ -141,7 +169,7 @@ static void strided_get_remote(shmem_ctx_t ctx, char *dest, const char *source,
 {
     ptrdiff_t to = s->dst * (ptrdiff_t)s->size, from = s->sst * (ptrdiff_t)s->size;
 
-    if (!strided_is_blockwise(s, s->dst)) {
+    if (!strided_is_blockwise(s)) {
         struct layout t = strided_layout(s, s->dst), f = strided_layout(s, s->sst);
         rma_get_layout(ctx, dest, &t, source, &f, pe, fn);
         return;

@@ -354,6 +354,8 @@ int ucx_request_confirm(struct transport_ctx *ctx);
 void ucx_request_abandon(struct ucx_op *op);
 /* Post parts of long puts, and end those that are complete. */
 void ucx_request_post_longs(struct transport_ctx *ctx);
+/* True if a reply with this token may have data. */
+bool ucx_request_takes_data(const struct transport_ctx *ctx, uint64_t token);
 /* Handle a reply with len bytes of data. False: it is malformed. */
 bool ucx_request_handle_reply(struct transport_ctx *ctx,
                               const struct ucx_reply_header *reply, const void *data,

@@ -320,12 +320,14 @@ static ucs_status_t ucx_am_handle_reply(void *arg, const void *header, size_t he
     struct ucx_reply_header head;
 
     (void)param;
-    if (header_len != sizeof head) {
+    if (header_len == sizeof head)
+        memcpy(&head, header, sizeof head);
+    if (header_len != sizeof head ||
+        (len > 0 && !ucx_request_takes_data(ctx, head.token))) {
         ucx_am_report_malformed(ctx->net, header_len, len,
                                 "it is a reply of a wrong length");
         return UCS_OK;
     }
-    memcpy(&head, header, sizeof head);
     if (!ucx_request_handle_reply(ctx, &head, data, len))
         ucx_am_report_malformed(ctx->net, header_len, len,
                                 "it is a reply to no operation");

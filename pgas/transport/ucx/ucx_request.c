@@ -154,6 +154,14 @@ static bool ucx_request_store(struct ucx_op *op, uint64_t at, const void *data,
     return true;
 }
 
+bool ucx_request_takes_data(const struct transport_ctx *ctx, uint64_t token)
+{
+    const struct ucx_op *op = ucx_op_of_token(ctx, token);
+
+    return ctx->net->by_requests ||
+           (op != NULL && op->awaits_reply && op->head.type == UCX_REQUEST_GET_BLOCKS);
+}
+
 /* A reply to a completed operation is ignored: its peer had failed before. */
 bool ucx_request_handle_reply(struct transport_ctx *ctx,
                               const struct ucx_reply_header *reply, const void *data,
