@@ -27,7 +27,7 @@ bench_ucp_raw_CPPFLAGS  = $(AM_CPPFLAGS) $(UCX_CFLAGS)
 bench_ucp_raw_LDADD   = $(UCX_LIBS)
 endif
 
-noinst_PROGRAMS += bench/net-peers
+noinst_PROGRAMS += bench/net-peers bench/strided_put
 
 bench_coll = bench/coll.h bench/coll_common.c
 bench_coll_shmem = bench/coll_put.c bench/coll_put.h bench/coll_shmem.c

@@ -60,7 +60,7 @@ pgas_sources = \
 	pgas/rma/api_layout.c pgas/rma/layouts.c pgas/rma/layouts.h \
 	pgas/rma/api_rma.c pgas/rma/rma.c pgas/rma/rma.h \
 	pgas/rma/api_signal.c pgas/rma/signal.c pgas/rma/signal.h \
-	pgas/rma/api_strided.c pgas/rma/strided.c pgas/rma/strided.h \
+	pgas/rma/api_strided.c pgas/rma/blocks.c pgas/rma/blocks.h pgas/rma/strided.c pgas/rma/strided.h \
 	pgas/rma/api_wait.c pgas/rma/compare.h \
 	pgas/rma/wait.c pgas/rma/wait.h pgas/rma/wait_set.c pgas/rma/wait_set.h \
 	pgas/coll/api/active.c pgas/coll/api/active.h pgas/coll/api/coll_state.c pgas/coll/api/coll_state.h \
@@ -108,7 +108,7 @@ pgas_sources += \
 	pgas/profile/profile_gather.c pgas/profile/profile_int.h \
 	pgas/profile/profile_site.c pgas/profile/profile_team.c
 pgas_sources += \
-	pgas/transport/perform.h \
+	pgas/transport/perform.h pgas/transport/perform_blocks.c pgas/transport/perform_blocks.h \
 	pgas/transport/test/hook.c pgas/transport/test/hook.h \
 	pgas/transport/test/hook_faults.c \
 	pgas/transport/test/hook_int.h pgas/transport/test/hook_post.c \

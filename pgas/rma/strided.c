@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* strided.c - see strided.h.  Uses: rma, order, core/peer, core/net, core/log. */
+/* strided.c - see strided.h.  Uses: blocks, rma, order, core/peer, core/net, core/log. */
 #include "config.h"
 
 #include <string.h>
 
 #include "pgas/core/base/log.h"
+#include "pgas/datatype/pack.h"
+#include "pgas/rma/blocks.h"
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
 #include "pgas/rma/strided.h"
@@ -66,8 +68,38 @@ static void strided_copy_blocks(char *to, const char *from, const struct strided
                s->bsize * s->size);
 }
 
+/* The kernels of datatype/pack pay off for many blocks that share cache lines. */
+enum { STRIDED_KERNEL_MIN = 64, STRIDED_KERNEL_STRIDE = 64 };
+
+/* Blocks of the target overlap: the last one determines the result. */
+static bool strided_overlaps(const struct strided *s, ptrdiff_t target_stride)
+{
+    ptrdiff_t block = (ptrdiff_t)s->bsize;
+
+    return target_stride > -block && target_stride < block;
+}
+
+static bool strided_is_near(ptrdiff_t stride, size_t size)
+{
+    const ptrdiff_t most = STRIDED_KERNEL_STRIDE / (ptrdiff_t)size;
+
+    return stride <= most && stride >= -most;
+}
+
+static bool strided_has_kernel(const struct strided *s)
+{
+    return s->nblocks >= STRIDED_KERNEL_MIN && strided_is_near(s->dst, s->size) &&
+           strided_is_near(s->sst, s->size) && !strided_overlaps(s, s->dst);
+}
+
 static void strided_copy(char *to, const char *from, const struct strided *s)
 {
+    if (strided_has_kernel(s)) {
+        ptrdiff_t size = (ptrdiff_t)s->size;
+        pack_vector((struct vector_copy){to, from, s->dst * size, s->sst * size,
+                                         s->bsize * s->size, s->nblocks, 0});
+        return;
+    }
     if (s->bsize != 1)
         strided_copy_blocks(to, from, s);
     else if (s->size == 8)
@@ -84,12 +116,49 @@ static void strided_copy(char *to, const char *from, const struct strided *s)
         strided_copy_blocks(to, from, s);
 }
 
-/* One put per block; the transport keeps many of them in flight. */
+/* From this size on a block is a put or get of its own, without a copy of the data. */
+enum { STRIDED_LONG_BLOCK = 8192 };
+
+/* A vector as a layout on the stack of the caller.  Creating it as layout_vector does
+ * would cost an allocation. */
+static struct layout strided_layout(const struct strided *s, ptrdiff_t stride)
+{
+    size_t block = s->bsize * s->size, bytes = block * s->nblocks;
+    ptrdiff_t step = stride * (ptrdiff_t)s->size;
+    ptrdiff_t last = (ptrdiff_t)(s->nblocks - 1) * step;
+    struct layout l = {.bytes = bytes,
+                       .low = last < 0 ? last : 0,
+                       .high = (last > 0 ? last : 0) + (ptrdiff_t)block,
+                       .block = block,
+                       .unit = 1,
+                       .overlap = false};
+
+    if (step == (ptrdiff_t)block) {
+        l.block = bytes;
+    } else {
+        l.levels = 1;
+        l.level[0] = (struct layout_level){s->nblocks, step};
+    }
+    return l;
+}
+
+/* Puts and gets of single blocks: if they are long or overlap. */
+static bool strided_is_blockwise(const struct strided *s)
+{
+    return s->nblocks == 1 || s->bsize * s->size >= STRIDED_LONG_BLOCK ||
+           strided_overlaps(s, s->dst);
+}
+
 static void strided_put_remote(shmem_ctx_t ctx, char *dest, const char *source,
                                const struct strided *s, int pe, const char *fn)
 {
     ptrdiff_t to = s->dst * (ptrdiff_t)s->size, from = s->sst * (ptrdiff_t)s->size;
 
+    if (!strided_is_blockwise(s)) {
+        struct layout t = strided_layout(s, s->dst), f = strided_layout(s, s->sst);
+        rma_put_layout(ctx, dest, &t, source, &f, pe, fn);
+        return;
+    }
     for (size_t i = 0; i < s->nblocks; i++)
         rma_put(ctx, dest + (ptrdiff_t)i * to, source + (ptrdiff_t)i * from,
                 s->bsize * s->size, pe, fn);
@@ -100,6 +169,11 @@ static void strided_get_remote(shmem_ctx_t ctx, char *dest, const char *source,
 {
     ptrdiff_t to = s->dst * (ptrdiff_t)s->size, from = s->sst * (ptrdiff_t)s->size;
 
+    if (!strided_is_blockwise(s)) {
+        struct layout t = strided_layout(s, s->dst), f = strided_layout(s, s->sst);
+        rma_get_layout(ctx, dest, &t, source, &f, pe, fn);
+        return;
+    }
     for (size_t i = 0; i < s->nblocks; i++)
         rma_get_nbi(ctx, dest + (ptrdiff_t)i * to, source + (ptrdiff_t)i * from,
                     s->bsize * s->size, pe, fn);

@@ -87,6 +87,35 @@ struct transport_signal {
     bool after_puts; /* as of an amo */
 };
 
+/* `count` blocks of `block` bytes of the symmetric memory of a PE, `stride` bytes apart.
+ * Also the form in which a message describes them (perform_blocks.h). */
+struct transport_vector {
+    uint64_t offset; /* of the first block in its segment */
+    int64_t stride;
+    uint64_t count;
+    uint32_t block;
+    uint32_t segment;
+};
+
+/* Non-contiguous memory of a PE: nvectors > 0 vectors of `bytes` > 0 bytes in all.  The
+ * packed stream is the concatenation of their blocks.  copy moves it between `packed`
+ * and the caller's memory: it stores the stream of a put when the put is posted, maybe
+ * several times, and reads that of a get once, before the get completes, unless it
+ * fails.  Any thread that makes progress may call it; it may not use the transport. */
+struct transport_blocks {
+    int pe;
+    unsigned nvectors;
+    size_t bytes;
+    const struct transport_vector *vector;
+    void (*copy)(const struct transport_blocks *blocks, void *packed);
+    void *arg; /* for copy */
+};
+
+enum {
+    /* what blocks_max returns at least, unless it returns 0 */
+    TRANSPORT_BLOCKS_MIN = sizeof(struct transport_vector) + 16,
+};
+
 /* The completion of one operation: pending becomes 0 (store-release) when it is done;
  * if it failed, error, a negative errno value, is stored before. The caller allocates it,
  * sets pending to 1 and error to 0 before the post, and keeps it until pending is 0. A
@@ -188,6 +217,18 @@ struct transport {
      * are done or fail, and count for quiet as a put and an amo. */
     int (*put_signal)(struct transport_ctx *ctx, const struct transport_symaddr *to,
                       const void *from, size_t len, const struct transport_signal *signal,
+                      struct transport_completion *done);
+
+    /* The most bytes, including those of the vectors, that put_blocks and get_blocks
+     * accept for a PE at present, given that `bytes` are to be moved.  0: call progress
+     * and try again. */
+    size_t (*blocks_max)(struct transport_ctx *ctx, int pe, size_t bytes);
+    /* Copy to blocks of a PE, or from them.  The processor of the target performs the
+     * copy when it makes progress; blocks of a put must not overlap.  For fence and quiet
+     * both count as amos.  done, of a get, completes after copy; until then `blocks` and
+     * its vectors belong to the transport. */
+    int (*put_blocks)(struct transport_ctx *ctx, const struct transport_blocks *blocks);
+    int (*get_blocks)(struct transport_ctx *ctx, const struct transport_blocks *blocks,
                       struct transport_completion *done);
 
     /* ---- order and completion: -EAGAIN: call progress and try again ---------------- */

@@ -81,14 +81,16 @@ static void lengths(void)
     struct ofi_message m = add_request();
 
     memcpy(bytes, &m, HEAD);
-    for (size_t len = 0; len < sizeof bytes; len += len < 2 * HEAD ? 1 : 7)
+    for (size_t len = 0; len < sizeof bytes; len += len < 2 * HEAD ? 1
+                                                    : len < 1024   ? 7
+                                                                   : 1021)
         if (len != HEAD)
             is_rejected(bytes, len, len < HEAD ? "shorter" : "length");
 }
 
 static void too_long(void)
 {
-    static unsigned char bytes[8000];
+    static unsigned char bytes[4 * OFI_MESSAGE_MAX];
     struct ofi_message m = add_request();
     const struct transport_symaddr symaddr = {.pe = B};
     struct ofi_target target;

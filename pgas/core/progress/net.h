@@ -89,6 +89,23 @@ void net_put(struct net_ctx *c, struct transport_symaddr to, const void *from, s
              enum net_when when, const char *fn);
 void net_get(struct net_ctx *c, void *to, struct transport_symaddr from, size_t len,
              enum net_when when, const char *fn);
+/* A part of a non-contiguous transfer.  cut fills blocks, except pe, so that its bytes
+ * and vectors take at most `max` bytes; net.c may call it several times for one fragment,
+ * and holds the lock of the context.  The fragment of a get and what its `blocks` refer
+ * to must stay valid until `done`. */
+struct net_fragment {
+    struct transport_blocks blocks;
+    size_t remaining; /* bytes of the transfer from the start of the fragment */
+    void (*cut)(struct net_fragment *f, size_t max);
+    struct transport_completion done; /* of a get */
+};
+
+/* Post one fragment to PE pe; its source is reusable on return.  A get completes when
+ * net_await_source(&f->done) returns.  Waits only for resources of the transport.  False:
+ * the PE has failed, and the fragment was dropped. */
+bool net_put_blocks(struct net_ctx *c, struct net_fragment *f, int pe, const char *fn);
+bool net_get_blocks(struct net_ctx *c, struct net_fragment *f, int pe, const char *fn);
+
 /* NOW with amo->result: the result is available on return.  LATER, or without a result:
  * the operation is complete after net_quiet. */
 void net_amo(struct net_ctx *c, struct transport_symaddr at,

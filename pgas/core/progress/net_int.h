@@ -90,6 +90,7 @@ struct net_op {
     size_t len;
     const struct transport_amo *amo;
     const struct transport_signal *signal;
+    struct net_fragment *fragment;
     struct transport_completion *done;
     enum net_tracking tracking;
     int rc;

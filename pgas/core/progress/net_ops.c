@@ -45,6 +45,34 @@ ALWAYS_INLINE int net_post_signal(const struct net_op *o)
                                         o->done);
 }
 
+/* Cuts the fragment to what the transport accepts at present.  0 or -EAGAIN. */
+static int net_op_cut(const struct net_op *o)
+{
+    struct net_fragment *f = o->fragment;
+    size_t max = pgas_self.net->t->blocks_max(o->c->t, o->symaddr.pe, f->remaining);
+
+    if (max == 0)
+        return -EAGAIN;
+    f->blocks.pe = o->symaddr.pe;
+    f->cut(f, max);
+    return 0;
+}
+
+static int net_post_put_blocks(const struct net_op *o)
+{
+    int rc = net_op_cut(o);
+
+    return rc != 0 ? rc : pgas_self.net->t->put_blocks(o->c->t, &o->fragment->blocks);
+}
+
+static int net_post_get_blocks(const struct net_op *o)
+{
+    int rc = net_op_cut(o);
+
+    return rc != 0 ? rc
+                   : pgas_self.net->t->get_blocks(o->c->t, &o->fragment->blocks, o->done);
+}
+
 ALWAYS_INLINE int net_post_fence(const struct net_op *o)
 {
     return pgas_self.net->t->fence(o->c->t);
@@ -389,6 +417,27 @@ void net_amo(struct net_ctx *c, struct transport_symaddr at,
                        .tracking = net_op_tracking_of(when)};
 
     net_op_run(&o, net_post_amo, when);
+}
+
+bool net_put_blocks(struct net_ctx *c, struct net_fragment *f, int pe, const char *fn)
+{
+    struct net_op o = {
+        .c = c, .fn = fn, .symaddr.pe = pe, .fragment = f, .tracking = NET_OPENS};
+
+    f->blocks.bytes = 0;
+    net_op_post(&o, net_post_put_blocks);
+    return !ft_pe_failed(pe) && f->blocks.bytes > 0;
+}
+
+bool net_get_blocks(struct net_ctx *c, struct net_fragment *f, int pe, const char *fn)
+{
+    struct net_op o = {
+        .c = c, .fn = fn, .symaddr.pe = pe, .fragment = f, .done = &f->done};
+
+    f->blocks.bytes = 0;
+    f->done = (struct transport_completion){.pending = 1};
+    net_op_post(&o, net_post_get_blocks);
+    return !ft_pe_failed(pe) && f->blocks.bytes > 0;
 }
 
 /* Maximum number of bytes of a put with signal that the transport accepts as one

@@ -48,7 +48,8 @@
  *
  * Memory.  Per net: 56 bytes per PE, in chunks of 256 PEs that are allocated when one of
  * them is first used.  Per context: 3 bits and 4 bytes of address space per PE; 16 KiB
- * per 64 operations in flight.  Context 0: 16 KiB of receive buffers.
+ * per 64 operations in flight; 2 MiB of receive buffers and 1
+ * MiB of bounce buffers, touched when they are used.
  *
  * Threads.  As in transport.h: one thread at a time in a context, which
  * FI_THREAD_COMPLETION requires.  Contexts share the peers and the list of contexts,
@@ -124,17 +125,19 @@ enum {
     OFI_SLABS_MAX = 16,        /* per context */
     OFI_OPS_MAX = OFI_SLABS_MAX * OFI_SLAB_OPS, /* more operations, without abandoned
                                                    ones: -EAGAIN */
-    OFI_BOUNCE_SIZE = 8192,                     /* bytes of a bounce buffer */
-    OFI_BOUNCES = 32,                           /* per context */
-    OFI_SIGNAL_EVERY = 64,                      /* longest run of unsignaled puts, */
+    OFI_BOUNCE_SIZE = 32 << 10,                 /* bytes of a bounce buffer */
+    OFI_COPIED_MAX = 8192, /* longest put that is copied so that its caller can go on */
+    OFI_BOUNCES = 32,      /* per context */
+    OFI_SIGNAL_EVERY = 64, /* longest run of unsignaled puts, */
     OFI_UNSIGNALED_MAX = 64 * 1024, /* and the longest unsignaled put, in bytes */
     OFI_UNFLUSHED_MAX = 16384, /* puts in ordered mode until a flush is forced: bounds
                                 * the provider's queue for a slow peer */
     OFI_CHUNK_PEERS = 256,
-    OFI_NAME_MAX = 64,     /* bytes of an endpoint's address */
-    OFI_RECVS = 64,        /* receives that a context posts */
-    OFI_ERRNO_MAX = 4095,  /* largest errno value in a reply */
-    OFI_MESSAGE_MAX = 256, /* bytes: the limit of ofi_rxm's eager messages (ofi_lib.c) */
+    OFI_NAME_MAX = 64,                 /* bytes of an endpoint's address */
+    OFI_RECVS = 64,                    /* receives that a context posts */
+    OFI_ERRNO_MAX = 4095,              /* largest errno value in a reply */
+    OFI_MESSAGE_MAX = OFI_BOUNCE_SIZE, /* bytes of a message, */
+    OFI_EAGER_MAX = 256, /* and of one with a signal: ofi_rxm's limit (ofi_lib.c) */
 };
 
 /* A request (an amo, or a put with signal) or its reply. The header ends after name_len
@@ -142,17 +145,19 @@ enum {
 enum ofi_message_type {
     OFI_MESSAGE_AMO,
     OFI_MESSAGE_SIGNAL,
+    OFI_MESSAGE_PUT_BLOCKS,
+    OFI_MESSAGE_GET_BLOCKS,
     OFI_MESSAGE_UNACKED, /* a put with signal without a reply */
     OFI_MESSAGE_REPLY
 };
 struct ofi_message {
     uint64_t token;   /* of the requester's record (ofi_op_token), also in the reply */
     uint64_t offset;  /* of the word in its segment */
-    uint64_t operand; /* in the reply: the old value */
-    uint64_t cond;    /* of a put: target offset in data_segment */
+    uint64_t operand; /* in the reply: the old value; of blocks: number of vectors */
+    uint64_t cond;    /* of a put: target offset in data_segment; of blocks: bytes */
     int32_t pe;       /* the requester; in the reply: 0 or -errno */
     uint16_t context; /* number of the requester's context */
-    uint16_t len;     /* bytes of a put */
+    uint16_t len;     /* bytes after the header: of a put, of vectors and blocks */
     uint8_t type, op, size, segment, data_segment, name_len;
     uint8_t name[OFI_NAME_MAX]; /* address of that context's endpoint; none: context 0 */
 };
@@ -243,7 +248,7 @@ struct transport_ctx {
     uint64_t drain_ns;  /* when they complete at the latest */
     uint32_t losses;    /* of the net, when ofi_lost_purge was last called */
     struct ofi_bounce_pool bounces;
-    struct ofi_bounce_pool recv_buffers; /* receive buffers of context 0 */
+    struct ofi_bounce_pool recv_buffers; /* receive buffers */
     struct ofi_queue unposted_recvs;     /* receives that must be posted again */
     struct ofi_reply *replies;           /* replies that must be sent again */
     uint32_t fd_unreliable; /* fd may not become readable when a reply can be sent or a
@@ -483,7 +488,7 @@ void ofi_ops_each(struct transport_ctx *ctx,
 unsigned char *ofi_bounce_new(struct transport_ctx *ctx);
 /* Free the bounce buffer of op, if it has one. */
 void ofi_bounce_free(struct transport_ctx *ctx, struct ofi_op *op);
-/* Allocate the receive buffers of context 0. 0 or -ENOMEM. */
+/* Allocate the receive buffers. 0 or -ENOMEM. */
 int ofi_recv_buffers_make(struct transport_ctx *ctx);
 void ofi_queue_push(struct ofi_queue *queue, struct ofi_op *op);
 struct ofi_op *ofi_queue_pop(struct ofi_queue *queue);
@@ -534,6 +539,11 @@ int ofi_amo(struct transport_ctx *ctx, const struct transport_symaddr *at,
 size_t ofi_signal_max(struct transport_net *net);
 int ofi_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to,
                    const void *from, size_t len, const struct transport_signal *signal,
+                   struct transport_completion *done);
+
+size_t ofi_blocks_max(struct transport_ctx *ctx, int pe, size_t bytes);
+int ofi_put_blocks(struct transport_ctx *ctx, const struct transport_blocks *blocks);
+int ofi_get_blocks(struct transport_ctx *ctx, const struct transport_blocks *blocks,
                    struct transport_completion *done);
 
 /* Post the receives of a context. 0 or -errno. */

@@ -25,6 +25,7 @@
 #include "pgas/core/base/clock.h"
 #include "pgas/transport/ofi/ofi.h"
 #include "pgas/transport/perform.h"
+#include "pgas/transport/perform_blocks.h"
 
 /* A reply that could not be sent yet. */
 struct ofi_reply {
@@ -33,6 +34,7 @@ struct ofi_reply {
     fi_addr_t addr;
     int pe;
     struct ofi_message message;
+    char data[]; /* message.len bytes */
 };
 
 static size_t ofi_message_header_len(const struct ofi_message *message)
@@ -66,32 +68,23 @@ static ssize_t ofi_am_inject(struct transport_ctx *ctx, const void *message, siz
 
 static int ofi_am_post_recv(struct transport_ctx *ctx, struct ofi_op *op)
 {
-    void *desc = ctx->recv_buffers.memory != NULL ? ctx->recv_buffers.desc : op->desc;
-    ssize_t rc = fi_recv(ctx->ep, op->to, op->len, desc, FI_ADDR_UNSPEC, &op->fi);
+    ssize_t rc = fi_recv(ctx->ep, op->to, op->len, ctx->recv_buffers.desc, FI_ADDR_UNSPEC,
+                         &op->fi);
 
     return rc == 0 ? 0 : rc == -FI_EAGAIN ? -EAGAIN : -ofi_errno((int)-rc);
 }
 
-/* Context 0 receives messages of any kind, other contexts only replies. */
-static void ofi_am_set_recv_buffer(struct transport_ctx *ctx, struct ofi_op *op, int i)
-{
-    bool large = ctx->recv_buffers.memory != NULL;
-
-    op->to = large ? (void *)(ctx->recv_buffers.memory + (size_t)i * OFI_MESSAGE_MAX)
-                   : &op->u.message;
-    op->len = large ? OFI_MESSAGE_MAX : sizeof op->u.message;
-}
-
 int ofi_am_post_recvs(struct transport_ctx *ctx)
 {
-    if (ctx == ctx->net->ctx_0 && ofi_recv_buffers_make(ctx) != 0)
+    if (ofi_recv_buffers_make(ctx) != 0)
         return -ENOMEM;
     for (int i = 0; i < OFI_RECVS && !ctx->recvs_posted; i++) {
         struct ofi_op *op = ofi_op_alloc(ctx, OFI_RECV, ctx->net->world->me, NULL);
         if (op == NULL)
             return -ENOMEM;
         ctx->in_flight--; /* not an operation of this PE */
-        ofi_am_set_recv_buffer(ctx, op, i);
+        op->to = ctx->recv_buffers.memory + (size_t)i * OFI_MESSAGE_MAX;
+        op->len = OFI_MESSAGE_MAX;
         int rc = ofi_am_post_recv(ctx, op);
         if (rc != 0)
             ofi_op_free(ctx, op);
@@ -185,7 +178,7 @@ int ofi_am_send_request(struct transport_ctx *ctx, const struct transport_symadd
 /* The endpoint names of all contexts have the same length. */
 size_t ofi_signal_max(struct transport_net *net)
 {
-    return OFI_MESSAGE_MAX - offsetof(struct ofi_message, name) - net->ctx_0->name_len;
+    return OFI_EAGER_MAX - offsetof(struct ofi_message, name) - net->ctx_0->name_len;
 }
 
 /* Copy header and data into a bounce buffer, so that `from` may be changed at once. */
@@ -207,7 +200,7 @@ static int ofi_am_pack_signal(struct transport_ctx *ctx, struct ofi_op *op,
     m->name_len = op->kind == OFI_UNACKED ? 0 : m->name_len;
     m->len = (uint16_t)len;
     m->data_segment = (uint8_t)to->segment;
-    PGAS_ASSERT(ofi_message_header_len(m) + len <= OFI_MESSAGE_MAX);
+    PGAS_ASSERT(ofi_message_header_len(m) + len <= OFI_EAGER_MAX);
     memcpy(op->bounce, m, ofi_message_header_len(m));
     if (len > 0)
         memcpy(op->bounce + ofi_message_header_len(m), from, len);
@@ -251,6 +244,74 @@ int ofi_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to
     return 0;
 }
 
+/* ---- blocks ---------------------------------------------------------------------- */
+
+/* A longer message than OFI_EAGER_MAX is a rendezvous in ofi_rxm: the target reads it
+ * when it has a buffer, so that a slow target bounds the sender. */
+size_t ofi_blocks_max(struct transport_ctx *ctx, int pe, size_t bytes)
+{
+    (void)pe;
+    (void)bytes;
+    return OFI_MESSAGE_MAX - offsetof(struct ofi_message, name) -
+           ctx->net->ctx_0->name_len;
+}
+
+/* Send the vectors and, if it is a put, the bytes after them. */
+static int ofi_am_send_blocks(struct transport_ctx *ctx,
+                              const struct transport_blocks *blocks,
+                              enum ofi_message_type type,
+                              struct transport_completion *done)
+{
+    const struct transport_amo none = {.operand = blocks->nvectors,
+                                       .cond = blocks->bytes};
+    const struct transport_symaddr at = {.pe = blocks->pe};
+    size_t vectors = perform_vectors_size(blocks->nvectors), len = vectors;
+    bool put = type == OFI_MESSAGE_PUT_BLOCKS;
+    struct ofi_target target;
+    int rc = ctx->recvs_posted ? 0 : ofi_am_post_recvs(ctx);
+
+    if (rc == 0)
+        rc = ofi_target(ctx, &at, &target);
+    if (rc != 0)
+        return rc;
+    struct ofi_op *op = ofi_op_alloc(ctx, OFI_REQUEST, blocks->pe, done);
+    if (op == NULL)
+        return -EAGAIN;
+    op->bounce = ofi_bounce_new(ctx);
+    if (op->bounce == NULL) {
+        ofi_op_free(ctx, op);
+        ctx->in_flight--;
+        return -EAGAIN;
+    }
+    ofi_am_fill_request(ctx, op, &at, &none);
+    op->u.message.type = (uint8_t)type;
+    len += put ? blocks->bytes : 0;
+    op->u.message.len = (uint16_t)len;
+    size_t head = ofi_message_header_len(&op->u.message);
+    PGAS_ASSERT(head + vectors + blocks->bytes <= OFI_MESSAGE_MAX);
+    memcpy(op->bounce, &op->u.message, head);
+    memcpy(op->bounce + head, blocks->vector, vectors);
+    if (put)
+        blocks->copy(blocks, op->bounce + head + vectors);
+    else
+        op->to = (void *)(uintptr_t)blocks;
+    return ofi_am_send(ctx, op, &target, op->bounce, head + len,
+                       put ? "a put of blocks" : "a get of blocks");
+}
+
+int ofi_put_blocks(struct transport_ctx *ctx, const struct transport_blocks *blocks)
+{
+    return ofi_am_send_blocks(ctx, blocks, OFI_MESSAGE_PUT_BLOCKS, NULL);
+}
+
+int ofi_get_blocks(struct transport_ctx *ctx, const struct transport_blocks *blocks,
+                   struct transport_completion *done)
+{
+    return ofi_am_send_blocks(ctx, blocks, OFI_MESSAGE_GET_BLOCKS, done);
+}
+
+/* ---- confirmation of unacknowledged puts with signal ------------------------------- */
+
 /* Send a request without effect.  0; -EAGAIN; or -errno: the PE has failed. */
 static int ofi_am_confirm_pe(struct transport_ctx *ctx, int pe)
 {
@@ -289,6 +350,20 @@ static char *ofi_am_local_address(const struct transport_net *net, unsigned segm
     return (char *)net->world->segment[segment].base + offset;
 }
 
+/* Copy the packed bytes that follow the vectors at data. */
+static int ofi_am_perform_blocks(const struct transport_net *net,
+                                 const struct ofi_message *m, const void *data)
+{
+    size_t vectors = perform_vectors_size((unsigned)m->operand);
+    struct perform_segment segment[SEGMENTS];
+
+    if (m->operand > OFI_MESSAGE_MAX || vectors > m->len)
+        return -EINVAL;
+    perform_own_segments(net->world, segment);
+    return perform_put_blocks(segment, data, (unsigned)m->operand,
+                              (const char *)data + vectors, m->len - vectors);
+}
+
 /* Perform a request: copy the m->len bytes of a put at data, then update the word; every
  * amo that writes is a release. 0; or -errno, and nothing was written. */
 static int ofi_am_perform(const struct transport_net *net, const struct ofi_message *m,
@@ -299,6 +374,8 @@ static int ofi_am_perform(const struct transport_net *net, const struct ofi_mess
                                       .operand = m->operand,
                                       .cond = m->cond};
 
+    if (m->type == OFI_MESSAGE_PUT_BLOCKS)
+        return ofi_am_perform_blocks(net, m, data);
     if (m->op >= TRANSPORT_AMO_OPS ||
         (m->size != sizeof(uint32_t) && m->size != sizeof(uint64_t)))
         return -EINVAL;
@@ -316,13 +393,15 @@ static int ofi_am_perform(const struct transport_net *net, const struct ofi_mess
 
 /* ---- replies --------------------------------------------------------------------- */
 
-/* 0 or -EAGAIN. Other errors are ignored: the requester has failed. */
+/* Send a reply with message->len bytes of data.  0 or -EAGAIN. Other errors are ignored:
+ * the requester has failed. */
 static int ofi_am_send_reply(struct transport_ctx *ctx, fi_addr_t addr,
-                             const struct ofi_message *message)
+                             const struct ofi_message *message, const void *data)
 {
+    size_t head = ofi_message_header_len(message);
     ssize_t rc;
 
-    if (ofi_am_may_inject(ctx, ofi_message_header_len(message))) {
+    if (message->len == 0 && ofi_am_may_inject(ctx, head)) {
         rc = ofi_am_inject(ctx, message, ofi_message_header_len(message), addr, NULL);
         return rc == -FI_EAGAIN ? -EAGAIN : 0;
     }
@@ -331,17 +410,25 @@ static int ofi_am_send_reply(struct transport_ctx *ctx, fi_addr_t addr,
         return -EAGAIN;
     ctx->in_flight--; /* not an operation of this PE */
     op->u.message = *message;
-    rc = fi_send(ctx->ep, &op->u.message, ofi_message_header_len(message), op->desc, addr,
-                 &op->fi);
+    if (message->len == 0) {
+        rc = fi_send(ctx->ep, &op->u.message, head, op->desc, addr, &op->fi);
+    } else if ((op->bounce = ofi_bounce_new(ctx)) != NULL) {
+        memcpy(op->bounce, message, head);
+        memcpy(op->bounce + head, data, message->len);
+        rc = fi_send(ctx->ep, op->bounce, head + message->len, ctx->bounces.desc, addr,
+                     &op->fi);
+    } else {
+        rc = -FI_EAGAIN;
+    }
     if (rc != 0)
         ofi_op_free(ctx, op);
     return rc == -FI_EAGAIN ? -EAGAIN : 0;
 }
 
 static void ofi_am_queue_reply(struct transport_ctx *ctx, int pe, fi_addr_t addr,
-                               const struct ofi_message *message)
+                               const struct ofi_message *message, const void *data)
 {
-    struct ofi_reply *reply = malloc(sizeof *reply);
+    struct ofi_reply *reply = malloc(sizeof *reply + message->len);
 
     if (reply == NULL) {
         ctx->net->world->failed(ctx->net->world, -1,
@@ -350,23 +437,45 @@ static void ofi_am_queue_reply(struct transport_ctx *ctx, int pe, fi_addr_t addr
     }
     *reply = (struct ofi_reply){
         .addr = addr, .pe = pe, .since_ns = clock_ns(), .message = *message};
+    if (message->len > 0)
+        memcpy(reply->data, data, message->len);
     reply->next = ctx->replies;
     ctx->replies = reply;
 }
 
 static void ofi_am_reply(struct transport_ctx *ctx, const struct ofi_message *request,
-                         int error, uint64_t before)
+                         int error, uint64_t before, const void *data, size_t len)
 {
     const struct ofi_message message = {.token = request->token,
                                         .type = OFI_MESSAGE_REPLY,
                                         .operand = before,
+                                        .len = (uint16_t)len,
                                         .pe = error};
     fi_addr_t addr = ofi_peer_reply_addr(ctx->net, request);
 
     if (addr == FI_ADDR_UNSPEC)
         return; /* its failure was reported */
-    if (ofi_am_send_reply(ctx, addr, &message) != 0)
-        ofi_am_queue_reply(ctx, request->pe, addr, &message);
+    if (ofi_am_send_reply(ctx, addr, &message, data) != 0)
+        ofi_am_queue_reply(ctx, request->pe, addr, &message, data);
+}
+
+/* Reply to a get of blocks, whose vectors are at `vectors`. */
+static void ofi_am_reply_blocks(struct transport_ctx *ctx, const struct ofi_message *m,
+                                const void *vectors)
+{
+    struct perform_segment segment[SEGMENTS];
+    char *packed = malloc(OFI_MESSAGE_MAX);
+    int error = packed == NULL ? -ENOMEM : -EINVAL;
+
+    perform_own_segments(ctx->net->world, segment);
+    if (packed != NULL &&
+        m->cond <= OFI_MESSAGE_MAX - offsetof(struct ofi_message, name) &&
+        m->operand <= OFI_MESSAGE_MAX &&
+        perform_vectors_size((unsigned)m->operand) == m->len)
+        error = perform_get_blocks(segment, vectors, (unsigned)m->operand, packed,
+                                   (size_t)m->cond);
+    ofi_am_reply(ctx, m, error, 0, packed, error == 0 ? (size_t)m->cond : 0);
+    free(packed);
 }
 
 /* Report a bad target address at the target: no reply reports it to the sender. */
@@ -400,7 +509,7 @@ void ofi_am_retry(struct transport_ctx *ctx)
         ofi_queue_pop(&ctx->unposted_recvs);
     for (struct ofi_reply **at = &ctx->replies; *at != NULL;) {
         struct ofi_reply *reply = *at;
-        if (ofi_am_send_reply(ctx, reply->addr, &reply->message) != 0 &&
+        if (ofi_am_send_reply(ctx, reply->addr, &reply->message, reply->data) != 0 &&
             ofi_am_reply_is_due(ctx, reply)) {
             at = &reply->next;
             continue;
@@ -433,7 +542,7 @@ static const char *ofi_message_fault(const struct transport_ctx *ctx,
     if (m->name_len > OFI_NAME_MAX || len != ofi_message_header_len(m) + m->len)
         return "its length differs from that in its header";
     if (m->type == OFI_MESSAGE_REPLY)
-        return m->name_len + m->len > 0              ? "it is a reply with data"
+        return m->name_len > 0                       ? "it is a reply with a name"
                : m->pe > 0 || m->pe < -OFI_ERRNO_MAX ? "its error is not an errno value"
                                                      : NULL;
     if (m->type == OFI_MESSAGE_AMO && m->len > 0)
@@ -458,9 +567,16 @@ static void ofi_am_report_malformed(const struct transport_net *net, size_t len,
     net->world->failed(net->world, -1, text);
 }
 
+/* Of requests that fail only if they are malformed. */
+static const char *const ofi_am_text[] = {
+    [OFI_MESSAGE_SIGNAL] = "a put with signal",
+    [OFI_MESSAGE_PUT_BLOCKS] = "a put of blocks",
+    [OFI_MESSAGE_GET_BLOCKS] = "a get of blocks",
+};
+
 /* A reply with an old generation is ignored: the operation ended when its peer failed. */
 static void ofi_am_handle_reply(struct transport_ctx *ctx,
-                                const struct ofi_message *message, size_t len)
+                                const struct ofi_message *message, void *data, size_t len)
 {
     struct ofi_op *op = ofi_op_of_token(ctx, message->token);
 
@@ -471,14 +587,26 @@ static void ofi_am_handle_reply(struct transport_ctx *ctx,
     if (message->token != ofi_op_token(op) || !op->awaits_reply)
         return;
     PGAS_ASSERT(op->kind == OFI_REQUEST || op->kind == OFI_ABANDONED);
+    const struct transport_blocks *blocks =
+        op->kind == OFI_REQUEST && op->u.message.type == OFI_MESSAGE_GET_BLOCKS &&
+                message->pe == 0
+            ? op->to
+            : NULL;
+    if (op->kind == OFI_REQUEST && message->len != (blocks != NULL ? blocks->bytes : 0)) {
+        ofi_am_report_malformed(ctx->net, len, "it is a reply with a wrong length");
+        return;
+    }
     op->awaits_reply = false;
-    if (op->kind == OFI_REQUEST && message->pe == 0) {
+    if (blocks != NULL)
+        blocks->copy(blocks, data);
+    if (op->kind == OFI_REQUEST && message->pe == 0 &&
+        op->u.message.type == OFI_MESSAGE_AMO) {
         const struct transport_amo amo = {.size = (uint32_t)op->len, .result = op->to};
         perform_result(&amo, message->operand);
     }
     if (op->kind == OFI_REQUEST && message->pe != 0 &&
-        op->u.message.type == OFI_MESSAGE_SIGNAL)
-        ofi_peer_failed(ctx, op->pe, "a put with signal", -message->pe, NULL);
+        op->u.message.type != OFI_MESSAGE_AMO)
+        ofi_peer_failed(ctx, op->pe, ofi_am_text[op->u.message.type], -message->pe, NULL);
     else
         ofi_op_event(ctx, op, message->pe);
 }
@@ -493,19 +621,20 @@ void ofi_am_recv(struct transport_ctx *ctx, struct ofi_op *op, size_t len)
     PGAS_ASSERT(op->kind == OFI_RECV && len <= op->len);
     memcpy(&message, op->to, len < sizeof message ? len : sizeof message);
     const char *why = ofi_message_fault(ctx, &message, len);
-    if (why == NULL && message.type != OFI_MESSAGE_REPLY)
-        error =
-            ofi_am_perform(ctx->net, &message,
-                           (char *)op->to + ofi_message_header_len(&message), &before);
+    char *data = (char *)op->to + (why == NULL ? ofi_message_header_len(&message) : 0);
+    if (why == NULL && message.type == OFI_MESSAGE_REPLY)
+        ofi_am_handle_reply(ctx, &message, data, len);
+    else if (why == NULL && message.type == OFI_MESSAGE_GET_BLOCKS)
+        ofi_am_reply_blocks(ctx, &message, data);
+    else if (why == NULL)
+        error = ofi_am_perform(ctx->net, &message, data, &before);
     bool queued = ctx->unposted_recvs.first != NULL;
     if (queued || ofi_am_post_recv(ctx, op) == -EAGAIN)
         ofi_queue_push(&ctx->unposted_recvs, op);
     if (why != NULL)
         ofi_am_report_malformed(ctx->net, len, why);
-    else if (message.type == OFI_MESSAGE_REPLY)
-        ofi_am_handle_reply(ctx, &message, len);
-    else if (message.type < OFI_MESSAGE_UNACKED)
-        ofi_am_reply(ctx, &message, error, before);
+    else if (message.type < OFI_MESSAGE_GET_BLOCKS)
+        ofi_am_reply(ctx, &message, error, before, NULL, 0);
     else if (error != 0)
         ofi_am_report_bad_target(ctx->net, &message);
 }

@@ -318,7 +318,7 @@ static int ofi_rma_put_whole(struct transport_ctx *ctx, const struct ofi_target 
 
     if (op == NULL)
         return -EAGAIN;
-    if (len <= OFI_BOUNCE_SIZE && (done != NULL || !direct))
+    if (len <= (direct ? OFI_COPIED_MAX : OFI_BOUNCE_SIZE) && (done != NULL || !direct))
         op->bounce = ofi_bounce_new(ctx);
     if (op->bounce == NULL && direct)
         return ofi_ep_post_write(ctx, target, from, len, desc, op, delivery_complete);

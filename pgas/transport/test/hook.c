@@ -315,6 +315,35 @@ static int hook_put_signal(struct transport_ctx *ctx, const struct transport_sym
     return hook_submit(ctx, &op);
 }
 
+static size_t hook_blocks_max(struct transport_ctx *ctx, int pe, size_t bytes)
+{
+    return hook_self.inner->blocks_max(ctx->inner, pe, bytes);
+}
+
+static int hook_put_blocks(struct transport_ctx *ctx,
+                           const struct transport_blocks *blocks)
+{
+    struct hook_op op = {.kind = KIND_PUT_BLOCKS,
+                         .at.pe = blocks->pe,
+                         .len = blocks->bytes,
+                         .blocks = blocks};
+
+    return hook_submit(ctx, &op);
+}
+
+static int hook_get_blocks(struct transport_ctx *ctx,
+                           const struct transport_blocks *blocks,
+                           struct transport_completion *done)
+{
+    struct hook_op op = {.kind = KIND_GET_BLOCKS,
+                         .at.pe = blocks->pe,
+                         .len = blocks->bytes,
+                         .blocks = blocks,
+                         .done = done};
+
+    return hook_submit(ctx, &op);
+}
+
 /* -- order, completion, progress -------------------------------------------------- */
 
 /* If operations are held, hook_op_forward_in_order calls the inner fence later. */
@@ -447,6 +476,9 @@ const struct transport transport_hook = {
     .amo = hook_amo,
     .signal_max = hook_signal_max,
     .put_signal = hook_put_signal,
+    .blocks_max = hook_blocks_max,
+    .put_blocks = hook_put_blocks,
+    .get_blocks = hook_get_blocks,
     .fence = hook_fence,
     .quiet = hook_quiet,
     .quiet_all = hook_quiet_all,

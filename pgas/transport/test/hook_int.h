@@ -52,13 +52,14 @@ enum { HOOK_HELD_MAX = 64 };
  * times at which progress is called. */
 enum stream { STREAM_POST, STREAM_ORDER, STREAMS };
 
-enum kind { KIND_PUT, KIND_GET, KIND_AMO, KIND_SIGNAL };
+enum kind { KIND_PUT, KIND_GET, KIND_AMO, KIND_SIGNAL, KIND_PUT_BLOCKS, KIND_GET_BLOCKS };
 
 /* A copy of the source of a held put whose caller waits for it; done belongs to the inner
  * transport. */
 struct hook_copy {
     struct hook_copy *next;
     struct transport_completion done;
+    struct transport_blocks blocks; /* of a held put: its packed bytes follow vectors */
     char bytes[];
 };
 
@@ -77,6 +78,7 @@ struct hook_op {
     void *to;         /* get */
     struct transport_amo amo;
     struct transport_signal signal;
+    const struct transport_blocks *blocks;
     struct transport_completion *done;
     struct hook_copy *copy;
     struct hook_rule *rule; /* the rule that applies, or NULL */

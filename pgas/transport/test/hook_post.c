@@ -22,6 +22,7 @@
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/transport/test/hook_int.h"
 #include "pgas/transport/perform.h"
+#include "pgas/transport/perform_blocks.h"
 #include "pgas/transport/test/random.h"
 
 enum { PERCENT = 100, TRACE_MAX = 160 /* longest line */ };
@@ -38,6 +39,10 @@ static const char *hook_op_text(const struct hook_op *op)
         return amo_text[op->amo.op];
     if (op->kind == KIND_SIGNAL)
         return "put_signal";
+    if (op->kind == KIND_PUT_BLOCKS)
+        return "put_blocks";
+    if (op->kind == KIND_GET_BLOCKS)
+        return "get_blocks";
     return op->kind == KIND_PUT ? "put" : "get";
 }
 
@@ -112,6 +117,10 @@ static int hook_op_forward(struct transport_ctx *c, const struct hook_op *op)
         return inner->amo(c->inner, &op->at, &op->amo, done);
     case KIND_SIGNAL:
         return inner->put_signal(c->inner, &op->at, op->from, op->len, &op->signal, done);
+    case KIND_PUT_BLOCKS: /* the inner transport keeps nothing of the copy */
+        return inner->put_blocks(c->inner, op->blocks);
+    case KIND_GET_BLOCKS:
+        return inner->get_blocks(c->inner, op->blocks, op->done);
     }
     return -EINVAL;
 }
@@ -158,10 +167,42 @@ static int hook_op_copy_source(struct hook_op *op)
     return 0;
 }
 
+static void hook_copy_blocks(const struct transport_blocks *blocks, void *packed)
+{
+    const struct hook_copy *copy = blocks->arg;
+
+    memcpy(packed, copy->bytes + perform_vectors_size(blocks->nvectors), blocks->bytes);
+}
+
+/* A held put of blocks is packed when it is posted. */
+static int hook_op_pack(struct hook_op *op)
+{
+    size_t vectors = perform_vectors_size(op->blocks->nvectors);
+    struct hook_copy *copy = malloc(sizeof *copy + vectors + op->len);
+
+    if (copy == NULL)
+        return -ENOMEM;
+    copy->done = (struct transport_completion){.pending = 0};
+    memcpy(copy->bytes, op->blocks->vector, vectors);
+    op->blocks->copy(op->blocks, copy->bytes + vectors);
+    copy->blocks = *op->blocks;
+    copy->blocks.vector = (const struct transport_vector *)(const void *)copy->bytes;
+    copy->blocks.copy = hook_copy_blocks;
+    copy->blocks.arg = copy;
+    op->blocks = &copy->blocks;
+    op->copy = copy;
+    return 0;
+}
+
 static int hook_op_hold(struct transport_ctx *c, struct hook_op *op)
 {
     const struct hook_faults *faults = &c->net->faults;
 
+    if (op->kind == KIND_PUT_BLOCKS && op->rule == NULL) {
+        int error = hook_op_pack(op);
+        if (error != 0)
+            return error;
+    }
     if (hook_op_has_source(op) && op->done != NULL && op->rule == NULL) {
         int error = hook_op_copy_source(op);
         if (error != 0)

@@ -23,6 +23,7 @@
 #include "pgas/core/memory/segment.h"
 #include "pgas/datatype/copy.h"
 #include "pgas/transport/perform.h"
+#include "pgas/transport/perform_blocks.h"
 #include "pgas/transport/transport.h"
 
 /* The endpoint descriptor: how another PE maps our segments. */
@@ -301,6 +302,39 @@ static int shm_put_signal(struct transport_ctx *ctx, const struct transport_syma
     return 0;
 }
 
+static int shm_blocks(struct transport_ctx *ctx, const struct transport_blocks *blocks,
+                      bool put)
+{
+    const struct transport_symaddr heap = {.pe = blocks->pe};
+    const struct peer *peer = &ctx->net->peer[blocks->pe];
+    struct perform_segment segment[SEGMENTS];
+    char *base;
+    int error = shm_address_find(ctx, &heap, 0, &base);
+
+    if (error != 0)
+        return error;
+    for (int s = 0; s < SEGMENTS; s++)
+        segment[s] = (struct perform_segment){peer->base[s], peer->len[s]};
+    return perform_blocks_here(segment, blocks, put);
+}
+
+static int shm_put_blocks(struct transport_ctx *ctx,
+                          const struct transport_blocks *blocks)
+{
+    return shm_blocks(ctx, blocks, true);
+}
+
+static int shm_get_blocks(struct transport_ctx *ctx,
+                          const struct transport_blocks *blocks,
+                          struct transport_completion *done)
+{
+    int error = shm_blocks(ctx, blocks, false);
+
+    if (error == 0)
+        perform_completion(done, 0);
+    return error;
+}
+
 static int shm_fence(struct transport_ctx *ctx)
 {
     (void)ctx;
@@ -362,6 +396,9 @@ const struct transport transport_shm = {
     .amo = shm_amo,
     .signal_max = shm_signal_max,
     .put_signal = shm_put_signal,
+    .blocks_max = perform_blocks_max,
+    .put_blocks = shm_put_blocks,
+    .get_blocks = shm_get_blocks,
     .fence = shm_fence,
     .quiet = shm_quiet,
     .quiet_all = shm_quiet, /* unacknowledged puts are done when they are posted */

@@ -15,10 +15,11 @@
 #include <string.h>
 
 #include "pgas/transport/perform.h"
+#include "pgas/transport/perform_blocks.h"
 #include "pgas/transport/test/random.h"
 #include "pgas/transport/test/sim_int.h"
 
-enum kind { KIND_PUT, KIND_GET, KIND_AMO, KIND_SIGNAL };
+enum kind { KIND_PUT, KIND_GET, KIND_AMO, KIND_SIGNAL, KIND_BLOCKS };
 enum phase { PHASE_REQUEST, PHASE_REPLY };
 
 struct sim_op {
@@ -35,7 +36,9 @@ struct sim_op {
     char *to;
     struct transport_amo amo;
     struct transport_signal signal;
-    uint64_t value; /* amo: the old value */
+    uint64_t value;              /* amo: the old value */
+    struct transport_blocks put; /* its bytes, and of a get NULL: */
+    const struct transport_blocks *get;
     struct transport_completion *done;
     int error;
     char copy[]; /* source of a put with done */
@@ -230,11 +233,26 @@ static void *sim_word_of(const struct transport_world *world, const struct sim_o
                : sim_memory_of(world, &op->signal.at, op->signal.size);
 }
 
+/* op->from, of a put: the vectors and the packed bytes. */
+static int sim_op_perform_blocks(struct sim_op *op, const struct transport_world *world)
+{
+    struct perform_segment segment[SEGMENTS];
+    unsigned n = op->put.nvectors;
+
+    perform_own_segments(world, segment);
+    if (op->get != NULL)
+        return perform_blocks_here(segment, op->get, false);
+    return perform_put_blocks(segment, op->from, n, op->from + perform_vectors_size(n),
+                              op->put.bytes);
+}
+
 /* Perform the operation at the target.  0 or -errno. */
 static int sim_op_perform(struct sim_op *op, const struct transport_world *world)
 {
     void *memory = sim_memory_of(world, &op->at, op->len), *word = sim_word_of(world, op);
 
+    if (op->kind == KIND_BLOCKS)
+        return sim_op_perform_blocks(op, world);
     if (memory == NULL || word == NULL)
         return -EINVAL;
     if ((op->kind == KIND_PUT || op->kind == KIND_SIGNAL) && op->len > 0)
@@ -271,7 +289,7 @@ static void sim_op_arrive(struct sim *sim, struct sim_op *op)
     if (target->net != NULL && target->state != FIBER_DEAD) {
         op->error = sim_op_perform(op, target->net->world);
         sim_wake(sim, op->at.pe);
-        bytes = op->kind == KIND_GET ? op->len : 0;
+        bytes = op->kind == KIND_GET ? op->len : op->get != NULL ? op->get->bytes : 0;
     }
     op->phase = PHASE_REPLY;
     sim_push(sim, (struct event){.at = sim->now + sim_trip_ns(sim, bytes), .op = op});
@@ -447,6 +465,29 @@ static int sim_put_signal(struct transport_ctx *ctx, const struct transport_syma
     if (error == 0)
         perform_completion(done, 0);
     return error;
+}
+
+static int sim_put_blocks(struct transport_ctx *ctx,
+                          const struct transport_blocks *blocks)
+{
+    char message[PERFORM_BLOCKS_MAX];
+    size_t vectors = perform_vectors_size(blocks->nvectors);
+    struct sim_op op = {
+        .kind = KIND_BLOCKS, .at.pe = blocks->pe, .put = *blocks, .from = message};
+
+    memcpy(message, blocks->vector, vectors);
+    blocks->copy(blocks, message + vectors);
+    return sim_op_post(ctx, &op, vectors + blocks->bytes, vectors + blocks->bytes);
+}
+
+static int sim_get_blocks(struct transport_ctx *ctx,
+                          const struct transport_blocks *blocks,
+                          struct transport_completion *done)
+{
+    struct sim_op op = {
+        .kind = KIND_BLOCKS, .at.pe = blocks->pe, .get = blocks, .done = done};
+
+    return sim_op_post(ctx, &op, 0, 0);
 }
 
 /* Always 0: sim_op_arrival_ns keeps the order. */
@@ -642,6 +683,9 @@ const struct transport transport_sim = {
     .amo = sim_amo,
     .signal_max = sim_signal_max,
     .put_signal = sim_put_signal,
+    .blocks_max = perform_blocks_max,
+    .put_blocks = sim_put_blocks,
+    .get_blocks = sim_get_blocks,
     .fence = sim_fence,
     .quiet = sim_quiet,
     .quiet_all = sim_quiet_all,

@@ -153,13 +153,16 @@ enum ucx_request_type {
     UCX_REQUEST_SIGNAL,
     UCX_REQUEST_PUT,
     UCX_REQUEST_GET,
-    UCX_REQUEST_AMO
+    UCX_REQUEST_AMO,
+    UCX_REQUEST_PUT_BLOCKS,
+    UCX_REQUEST_GET_BLOCKS
 };
 struct ucx_request_header {
     uint64_t token; /* of the record (ucx_op_token), returned in the reply */
-    uint64_t operand, cond, word_offset; /* of an amo or signal */
+    uint64_t operand, cond, word_offset; /* of an amo or signal; operand: of blocks, the
+                                            number of vectors */
     uint64_t offset;                     /* of the bytes that are put or got */
-    uint64_t len;                        /* of a get */
+    uint64_t len;                        /* of a get, of blocks */
     int32_t pe;                          /* the sender */
     uint8_t type, op, size, word_segment, segment;
 };
@@ -205,9 +208,11 @@ struct ucx_op {
     /* Of a request: it ends when it was sent and all replies have arrived. */
     struct ucx_request_header head;
     unsigned events_pending;
-    unsigned char *to;          /* of a get: the destination */
-    uint64_t left;              /* of a get: bytes that have not arrived */
-    struct ucx_op *parent;      /* of a part: the long put; or NULL */
+    unsigned char *to; /* of a get: the destination */
+    void *message;     /* of blocks: vectors and, of a put, packed bytes; else NULL */
+    const struct transport_blocks *blocks; /* of a get of blocks */
+    uint64_t left;                         /* of a get: bytes that have not arrived */
+    struct ucx_op *parent;                 /* of a part: the long put; or NULL */
     uint32_t index, generation; /* of this record; generation: how often it was freed */
     bool awaits_reply;          /* a message with its token is in flight */
     /* Of a long put. */
@@ -330,6 +335,10 @@ size_t ucx_signal_max(struct transport_net *net);
 int ucx_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to,
                    const void *from, size_t len, const struct transport_signal *signal,
                    struct transport_completion *done);
+size_t ucx_blocks_max(struct transport_ctx *ctx, int pe, size_t bytes);
+int ucx_put_blocks(struct transport_ctx *ctx, const struct transport_blocks *blocks);
+int ucx_get_blocks(struct transport_ctx *ctx, const struct transport_blocks *blocks,
+                   struct transport_completion *done);
 /* By requests: the operations of the table. */
 int ucx_request_put(struct transport_ctx *ctx, const struct transport_symaddr *to,
                     const void *from, size_t len, struct transport_completion *done);
@@ -345,6 +354,8 @@ int ucx_request_confirm(struct transport_ctx *ctx);
 void ucx_request_abandon(struct ucx_op *op);
 /* Post parts of long puts, and end those that are complete. */
 void ucx_request_post_longs(struct transport_ctx *ctx);
+/* True if a reply with this token may have data. */
+bool ucx_request_takes_data(const struct transport_ctx *ctx, uint64_t token);
 /* Handle a reply with len bytes of data. False: it is malformed. */
 bool ucx_request_handle_reply(struct transport_ctx *ctx,
                               const struct ucx_reply_header *reply, const void *data,

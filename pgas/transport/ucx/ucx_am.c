@@ -15,12 +15,14 @@
 
 #include "pgas/threads/atomic.h"
 #include "pgas/transport/perform.h"
+#include "pgas/transport/perform_blocks.h"
 #include "pgas/transport/ucx/ucx.h"
 
 /* A reply in flight. */
 struct ucx_reply {
     struct ucx_reply **link, *next; /* in ctx->replies */
     struct ucx_reply_header head;
+    void *packed; /* bytes of blocks, or NULL */
 };
 
 /* ---- performing requests ----------------------------------------------------------- */
@@ -103,6 +105,21 @@ static int ucx_am_perform_amo(const struct transport_net *net,
     return 0;
 }
 
+/* The vectors of the message are followed by the packed bytes of a put. */
+static int ucx_am_perform_blocks(const struct transport_net *net,
+                                 const struct ucx_request_header *head, const void *data,
+                                 size_t len)
+{
+    size_t vectors = perform_vectors_size((unsigned)head->operand);
+    struct perform_segment segment[SEGMENTS];
+
+    if (head->operand > UCX_DATA_MAX || vectors > len)
+        return -EINVAL;
+    perform_own_segments(net->world, segment);
+    return perform_put_blocks(segment, data, (unsigned)head->operand,
+                              (const char *)data + vectors, len - vectors);
+}
+
 /* Perform a request other than a get.  0; or -errno, and nothing was written. */
 static int ucx_am_perform(const struct transport_net *net,
                           const struct ucx_request_header *head, const void *data,
@@ -115,7 +132,10 @@ static int ucx_am_perform(const struct transport_net *net,
         return ucx_am_perform_put(net, head, data, len);
     case UCX_REQUEST_AMO:
         return ucx_am_perform_amo(net, head, before);
+    case UCX_REQUEST_PUT_BLOCKS:
+        return ucx_am_perform_blocks(net, head, data, len);
     case UCX_REQUEST_GET:
+    case UCX_REQUEST_GET_BLOCKS:
         break;
     }
     return -EINVAL;
@@ -128,6 +148,7 @@ static void ucx_reply_free(struct ucx_reply *reply)
     *reply->link = reply->next;
     if (reply->next != NULL)
         reply->next->link = reply->link;
+    free(reply->packed);
     free(reply);
 }
 
@@ -138,10 +159,11 @@ static void ucx_reply_sent(void *request, ucs_status_t status, void *arg)
     ucx_reply_free(arg);
 }
 
-/* Send a reply with len bytes of the symmetric memory. */
+/* Send a reply with len bytes of the symmetric memory or, if `packed`, of memory that is
+ * freed after the reply was sent. */
 static void ucx_am_send_reply(struct transport_ctx *ctx, ucp_ep_h to,
                               const struct ucx_reply_header *head, const void *data,
-                              size_t len)
+                              size_t len, void *packed)
 {
     struct ucx_reply *reply = malloc(sizeof *reply);
     const ucp_request_param_t param = {
@@ -153,11 +175,12 @@ static void ucx_am_send_reply(struct transport_ctx *ctx, ucp_ep_h to,
     };
 
     if (reply == NULL) {
+        free(packed);
         ctx->net->world->failed(ctx->net->world, -1, "no memory for a reply");
         return;
     }
-    *reply =
-        (struct ucx_reply){.link = &ctx->replies, .next = ctx->replies, .head = *head};
+    *reply = (struct ucx_reply){
+        .link = &ctx->replies, .next = ctx->replies, .head = *head, .packed = packed};
     if (reply->next != NULL)
         reply->next->link = &reply->next;
     ctx->replies = reply;
@@ -180,9 +203,34 @@ static int ucx_am_reply_bytes(struct transport_ctx *ctx, ucp_ep_h to,
         const struct ucx_reply_header reply = {.token = head->token, .value = at};
         uint64_t left = head->len - at;
         ucx_am_send_reply(ctx, to, &reply, from + at,
-                          left < UCX_DATA_MAX ? left : UCX_DATA_MAX);
+                          left < UCX_DATA_MAX ? left : UCX_DATA_MAX, NULL);
     }
     return 0;
+}
+
+/* Reply to a get of blocks, whose vectors are the len bytes at `vectors`.  0 or -errno.
+ */
+static int ucx_am_reply_blocks(struct transport_ctx *ctx, ucp_ep_h to,
+                               const struct ucx_request_header *head, const void *vectors,
+                               size_t len)
+{
+    const struct ucx_reply_header reply = {.token = head->token};
+    struct perform_segment segment[SEGMENTS];
+
+    if (head->len == 0 || head->len > UCX_DATA_MAX || head->operand > UCX_DATA_MAX ||
+        perform_vectors_size((unsigned)head->operand) != len)
+        return -EINVAL;
+    char *packed = malloc(head->len);
+    if (packed == NULL)
+        return -ENOMEM;
+    perform_own_segments(ctx->net->world, segment);
+    int error =
+        perform_get_blocks(segment, vectors, (unsigned)head->operand, packed, head->len);
+    if (error == 0)
+        ucx_am_send_reply(ctx, to, &reply, packed, head->len, packed);
+    else
+        free(packed);
+    return error;
 }
 
 /* ---- received messages ------------------------------------------------------------- */
@@ -250,11 +298,14 @@ static ucs_status_t ucx_am_handle_request(void *arg, const void *header,
     if (replies && head.type == UCX_REQUEST_GET) {
         reply.error = ucx_am_reply_bytes(ctx, param->reply_ep, &head);
         replies = reply.error != 0;
+    } else if (replies && head.type == UCX_REQUEST_GET_BLOCKS) {
+        reply.error = ucx_am_reply_blocks(ctx, param->reply_ep, &head, data, len);
+        replies = reply.error != 0;
     } else {
         reply.error = ucx_am_perform(ctx->net, &head, data, len, &reply.value);
     }
     if (replies)
-        ucx_am_send_reply(ctx, param->reply_ep, &reply, NULL, 0);
+        ucx_am_send_reply(ctx, param->reply_ep, &reply, NULL, 0, NULL);
     else if (reply.error != 0)
         ucx_am_report_bad_target(ctx->net, head.pe);
     return UCS_OK;
@@ -269,12 +320,14 @@ static ucs_status_t ucx_am_handle_reply(void *arg, const void *header, size_t he
     struct ucx_reply_header head;
 
     (void)param;
-    if (header_len != sizeof head || (len > 0 && !ctx->net->by_requests)) {
+    if (header_len == sizeof head)
+        memcpy(&head, header, sizeof head);
+    if (header_len != sizeof head ||
+        (len > 0 && !ucx_request_takes_data(ctx, head.token))) {
         ucx_am_report_malformed(ctx->net, header_len, len,
                                 "it is a reply of a wrong length");
         return UCS_OK;
     }
-    memcpy(&head, header, sizeof head);
     if (!ucx_request_handle_reply(ctx, &head, data, len))
         ucx_am_report_malformed(ctx->net, header_len, len,
                                 "it is a reply to no operation");

@@ -96,6 +96,8 @@ void ucx_op_free(struct ucx_op *op)
     struct transport_ctx *ctx = op->peer->ctx;
 
     PGAS_ASSERT(op->index < ctx->nblocks * BLOCK_OPS);
+    free(op->message);
+    op->message = NULL;
     op->peer = NULL;
     op->generation++;
     op->awaits_reply = false;

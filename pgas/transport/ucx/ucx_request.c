@@ -8,10 +8,12 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pgas/threads/atomic.h"
 #include "pgas/transport/perform.h"
+#include "pgas/transport/perform_blocks.h"
 #include "pgas/transport/ucx/ucx.h"
 
 enum { LONG_PARTS = 16 /* of a long put, in flight */ };
@@ -130,7 +132,9 @@ static void ucx_request_report(const struct ucx_op *op, int error)
     static const char *const text[] = {[UCX_REQUEST_SIGNAL] = "a put with signal",
                                        [UCX_REQUEST_PUT] = "a put",
                                        [UCX_REQUEST_GET] = "a get",
-                                       [UCX_REQUEST_AMO] = "an atomic operation"};
+                                       [UCX_REQUEST_AMO] = "an atomic operation",
+                                       [UCX_REQUEST_PUT_BLOCKS] = "a put of blocks",
+                                       [UCX_REQUEST_GET_BLOCKS] = "a get of blocks"};
     const struct transport_world *world = op->peer->ctx->net->world;
     char message[TRANSPORT_TEXT_MAX];
 
@@ -150,6 +154,14 @@ static bool ucx_request_store(struct ucx_op *op, uint64_t at, const void *data,
     return true;
 }
 
+bool ucx_request_takes_data(const struct transport_ctx *ctx, uint64_t token)
+{
+    const struct ucx_op *op = ucx_op_of_token(ctx, token);
+
+    return ctx->net->by_requests ||
+           (op != NULL && op->awaits_reply && op->head.type == UCX_REQUEST_GET_BLOCKS);
+}
+
 /* A reply to a completed operation is ignored: its peer had failed before. */
 bool ucx_request_handle_reply(struct transport_ctx *ctx,
                               const struct ucx_reply_header *reply, const void *data,
@@ -163,8 +175,13 @@ bool ucx_request_handle_reply(struct transport_ctx *ctx,
         return true;
     PGAS_ASSERT(!op->abandoned);
     bool gets = op->head.type == UCX_REQUEST_GET && reply->error == 0;
-    if (gets ? !ucx_request_store(op, reply->value, data, len) : len > 0)
+    bool blocks = op->head.type == UCX_REQUEST_GET_BLOCKS && reply->error == 0;
+    if (gets     ? !ucx_request_store(op, reply->value, data, len)
+        : blocks ? len != op->blocks->bytes
+                 : len > 0)
         return false;
+    if (blocks)
+        op->blocks->copy(op->blocks, (void *)(uintptr_t)data);
     if (gets && op->left > 0)
         return true;
     op->awaits_reply = false;
@@ -342,6 +359,55 @@ int ucx_request_amo(struct transport_ctx *ctx, const struct transport_symaddr *a
                                            .size = (uint8_t)amo->size,
                                            .word_segment = (uint8_t)at->segment};
     return ucx_request_post(op, NULL, 0, true);
+}
+
+/* ---- blocks ------------------------------------------------------------------------ */
+
+size_t ucx_blocks_max(struct transport_ctx *ctx, int pe, size_t bytes)
+{
+    (void)ctx;
+    (void)pe;
+    (void)bytes;
+    return UCX_DATA_MAX;
+}
+
+/* The message is the vectors and, of a put, the packed bytes. */
+static int ucx_request_blocks(struct transport_ctx *ctx,
+                              const struct transport_blocks *blocks, bool put,
+                              struct transport_completion *done)
+{
+    size_t vectors = perform_vectors_size(blocks->nvectors);
+    size_t len = vectors + (put ? blocks->bytes : 0);
+    char *message = malloc(len);
+    struct ucx_op *op;
+    int err =
+        message == NULL ? -ENOMEM : ucx_op_alloc(ctx, blocks->pe, UCX_AMO, done, &op);
+
+    if (err != 0) {
+        free(message);
+        return err;
+    }
+    memcpy(message, blocks->vector, vectors);
+    if (put)
+        blocks->copy(blocks, message + vectors);
+    op->message = message;
+    op->blocks = blocks;
+    op->head = (struct ucx_request_header){.type = put ? UCX_REQUEST_PUT_BLOCKS
+                                                       : UCX_REQUEST_GET_BLOCKS,
+                                           .operand = blocks->nvectors,
+                                           .len = blocks->bytes};
+    return ucx_request_post(op, message, len, true);
+}
+
+int ucx_put_blocks(struct transport_ctx *ctx, const struct transport_blocks *blocks)
+{
+    return ucx_request_blocks(ctx, blocks, true, NULL);
+}
+
+int ucx_get_blocks(struct transport_ctx *ctx, const struct transport_blocks *blocks,
+                   struct transport_completion *done)
+{
+    return ucx_request_blocks(ctx, blocks, false, done);
 }
 
 /* ---- confirmation of unacknowledged puts with signal ------------------------------- */

@@ -16,6 +16,7 @@ pes_tests = \
 	tests/api/multi/reduce.pes \
 	tests/api/multi/signal.pes \
 	tests/api/multi/sizes.pes \
+	tests/api/multi/strided.pes \
 	tests/api/multi/threads.pes \
 	tests/api/multi/wait_peers.pes \
 	tests/api/multi/wait_set.pes \
