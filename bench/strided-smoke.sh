@@ -28,8 +28,8 @@ for where in '-n 1' '-n 4' '--vnodes 2 -n 2' '--vnodes 2 -n 4'; do
     # shellcheck disable=SC2086 # words
     bench $where bench/strided_bench -t 0 stencil=8,24 fft=8,32 ||
         wrong "strided_bench with $where ended with status $?"
-    rows 36 '^stencil\.r[123]\(\.comm\)\? [a-z]* \(8\|24\) [0-9.e+-]* us$'
-    rows 16 '^fft\(\.comm\)\? [a-z]* \(8\|32\) [0-9.e+-]* us$'
+    rows 48 '^stencil\.r[123]\(\.comm\)\? [a-z_]* \(8\|24\) [0-9.e+-]* us$'
+    rows 20 '^fft\(\.comm\)\? [a-z_]* \(8\|32\) [0-9.e+-]* us$'
 done
 for app in stencil=8 fft=8; do
     status=0

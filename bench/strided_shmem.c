@@ -59,16 +59,21 @@ static void put_columns(const struct strided_halo *h, int parity, size_t to, siz
         shmem_double_ibput(row + to, row + from, pitch, pitch, h->radius, h->rows, pe);
 }
 
-static void halo_strided(const struct strided_halo *h, int parity)
+static void signal_neighbors(const struct strided_halo *h)
 {
-    put_columns(h, parity, h->columns + h->radius, h->radius, h->west);
-    put_columns(h, parity, 0, h->columns, h->east);
     shmem_fence();
     calls++;
     shmem_uint64_atomic_set(&from_east, calls, h->west);
     shmem_uint64_atomic_set(&from_west, calls, h->east);
     shmem_signal_wait_until(&from_west, SHMEM_CMP_GE, calls);
     shmem_signal_wait_until(&from_east, SHMEM_CMP_GE, calls);
+}
+
+static void halo_strided(const struct strided_halo *h, int parity)
+{
+    put_columns(h, parity, h->columns + h->radius, h->radius, h->west);
+    put_columns(h, parity, 0, h->columns, h->east);
+    signal_neighbors(h);
 }
 
 /* ---- transposition by strided puts ------------------------------------------------- */
@@ -259,6 +264,29 @@ static void close_layout(void)
     close_packed();
 }
 
+/* ---- puts with layouts ------------------------------------------------------------- */
+
+static void halo_put_layout(const struct strided_halo *h, int parity)
+{
+    double *row = strided_first_row(h, parity);
+
+    shmemx_put_layout(row + h->columns + h->radius, receive_layout, row + h->radius,
+                      send_layout, h->west);
+    shmemx_put_layout(row, receive_layout, row + h->columns, send_layout, h->east);
+    signal_neighbors(h);
+}
+
+static void transpose_put_layout(const struct strided_matrix *m, int parity)
+{
+    calls++;
+    for (int d = 0; d < m->npes; d++) {
+        int pe = (m->me + d) % m->npes;
+        shmemx_put_layout(m->dest[parity] + (size_t)m->me * m->rows, receive_layout,
+                          m->source + (size_t)pe * m->rows, send_layout, pe);
+    }
+    signal_all(m);
+}
+
 const struct strided_form strided_forms[] = {
     {"strided", halo_open_strided, halo_strided, matrix_open_strided, transpose_strided,
      close_strided, false},
@@ -267,5 +295,7 @@ const struct strided_form strided_forms[] = {
     {"packed", halo_open_packed, halo_packed, matrix_open_packed, transpose_packed,
      close_packed, false},
     {"layout", halo_open_layout, halo_layout, matrix_open_layout, transpose_layout,
-     close_layout, false}};
+     close_layout, false},
+    {"put_layout", halo_open_layout, halo_put_layout, matrix_open_layout,
+     transpose_put_layout, close_layout, false}};
 const int strided_forms_count = sizeof(strided_forms) / sizeof(strided_forms[0]);

@@ -55,6 +55,7 @@ MAN3_A = \
 	docs/man/shmemx_team_create.3.md \
 	docs/man/shmemx_shared_create.3.md \
 	docs/man/shmemx_layout.3.md \
+	docs/man/shmemx_put_layout.3.md \
 	docs/man/shmemx_pe_failed.3.md \
 	docs/man/shmemx_team_shrink.3.md \
 	docs/man/shmem_deprecated.3.md \

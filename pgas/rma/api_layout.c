@@ -76,4 +76,19 @@ ROUTINE(int, shmemx_copy_layout, 0, ANYTIME, (void *, dest, OPTIONAL),
         (shmemx_layout_t, source_layout, ANY))
 { return layouts_copy(dest, dest_layout, source, source_layout, fn); }
 
+/* ---- puts and gets --------------------------------------------------------------- */
+
+#define ENDS                                                                             \
+    (void *, dest, ANY), (shmemx_layout_t, dest_layout, ANY),                            \
+    (const void *, source, ANY), (shmemx_layout_t, source_layout, ANY), (int, pe, PE)
+#define TRANSFER(move)                                                                   \
+    ROUTINE(int, shmemx_##move##_layout, 0, ALONE, ENDS)                                 \
+    { return layouts_##move(SHMEM_CTX_DEFAULT, dest, dest_layout, source, source_layout, \
+                            pe, fn); }                                                   \
+    ROUTINE(int, shmemx_ctx_##move##_layout, 0, ALONE, (shmem_ctx_t, ctx, CTX), ENDS)    \
+    { return layouts_##move(ctx, dest, dest_layout, source, source_layout,               \
+                            ctx_world_pe(ctx, pe, fn), fn); }
+TRANSFER(put)
+TRANSFER(get)
+
 /* clang-format on */

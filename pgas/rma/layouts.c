@@ -10,9 +10,12 @@
 
 #include "pgas/core/base/log.h"
 #include "pgas/core/base/pgas.h"
+#include "pgas/core/check/check.h"
+#include "pgas/core/memory/peer.h"
 #include "pgas/datatype/layout_wire.h"
 #include "pgas/datatype/pack.h"
 #include "pgas/datatype/pack_choice.h"
+#include "pgas/rma/blocks.h"
 #include "pgas/rma/layouts.h"
 
 static const struct layout *layouts_from(shmemx_layout_t handle)
@@ -214,19 +217,64 @@ int layouts_unpack(shmemx_layout_t handle, void *memory, size_t offset,
     return pack_into(l, memory, offset, packed, n);
 }
 
+static int layouts_check_pair(const struct layout *to, const struct layout *from,
+                              const char *fn)
+{
+    if (to->bytes == from->bytes)
+        return layouts_check_target(to, "dest_layout", fn);
+    log_warn("%s: the packed stream of 'dest_layout' has %zu bytes and that of "
+             "'source_layout' %zu; they must have the same number",
+             fn, to->bytes, from->bytes);
+    return -1;
+}
+
 int layouts_copy(void *dest, shmemx_layout_t to, const void *source, shmemx_layout_t from,
                  const char *fn)
 {
     const struct layout *t = layouts_of(to, fn), *f = layouts_of(from, fn);
 
-    if (t->bytes != f->bytes) {
-        log_warn("%s: the packed stream of 'dest_layout' has %zu bytes and that of "
-                 "'source_layout' %zu; they must have the same number",
-                 fn, t->bytes, f->bytes);
-        return -1;
-    }
-    if (layouts_check_target(t, "dest_layout", fn) != 0)
+    if (layouts_check_pair(t, f, fn) != 0)
         return -1;
     layouts_open_kernels();
     return pack_between(t, dest, f, source);
+}
+
+/* ---- puts and gets ----------------------------------------------------------------- */
+
+/* Under SHMEM_DEBUG: the symmetric blocks lie in one heap block, or in the globals. */
+static void layouts_check_symmetric(const void *at, const struct layout *l,
+                                    const char *what, const char *fn)
+{
+    if (pgas_self.checks)
+        check_inside((const char *)at + l->low, (size_t)(l->high - l->low), fn, what);
+}
+
+int layouts_put(shmem_ctx_t ctx, void *dest, shmemx_layout_t to, const void *source,
+                shmemx_layout_t from, int pe, const char *fn)
+{
+    const struct layout *t = layouts_of(to, fn), *f = layouts_of(from, fn);
+
+    if (layouts_check_pair(t, f, fn) != 0)
+        return -1;
+    peer_check(pe, fn);
+    if (t->bytes == 0)
+        return 0;
+    layouts_check_symmetric(dest, t, "argument 'dest', the target of the put", fn);
+    rma_put_layout(ctx, dest, t, source, f, pe, fn);
+    return 0;
+}
+
+int layouts_get(shmem_ctx_t ctx, void *dest, shmemx_layout_t to, const void *source,
+                shmemx_layout_t from, int pe, const char *fn)
+{
+    const struct layout *t = layouts_of(to, fn), *f = layouts_of(from, fn);
+
+    if (layouts_check_pair(t, f, fn) != 0)
+        return -1;
+    peer_check(pe, fn);
+    if (t->bytes == 0)
+        return 0;
+    layouts_check_symmetric(source, f, "argument 'source', the source of the get", fn);
+    rma_get_layout(ctx, dest, t, source, f, pe, fn);
+    return 0;
 }

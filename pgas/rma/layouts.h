@@ -4,10 +4,10 @@
  * with checked arguments (shmemx.h, "layouts").
  *
  * Each function returns 0, or -1 after a message that names the routine `fn`, the
- * argument and its value; a failed constructor stores SHMEMX_LAYOUT_INVALID.  Nothing
- * needs shmem_init.  Handles are immutable, so that threads may share them; whoever
- * creates one frees it when no thread uses it.
- * Uses: datatype/layout, layout_wire, pack, pack_choice; core/log.  Used by: api_layout.
+ * argument and its value; a failed constructor stores SHMEMX_LAYOUT_INVALID.  Only puts
+ * and gets need shmem_init.  Handles are immutable, so that threads may share them;
+ * whoever creates one frees it when no thread uses it. Uses: datatype/layout,
+ * layout_wire, pack, pack_choice; core/log, peer; blocks.  Used by: api_layout.
  */
 #ifndef PGAS_RMA_LAYOUTS_H
 #define PGAS_RMA_LAYOUTS_H
@@ -42,5 +42,11 @@ int layouts_unpack(shmemx_layout_t handle, void *memory, size_t offset,
                    const void *packed, size_t n, const char *fn);
 int layouts_copy(void *dest, shmemx_layout_t to, const void *source, shmemx_layout_t from,
                  const char *fn);
+
+/* The only functions that need the library to be initialised; pe is a world PE. */
+int layouts_put(shmem_ctx_t ctx, void *dest, shmemx_layout_t to, const void *source,
+                shmemx_layout_t from, int pe, const char *fn);
+int layouts_get(shmem_ctx_t ctx, void *dest, shmemx_layout_t to, const void *source,
+                shmemx_layout_t from, int pe, const char *fn);
 
 #endif

@@ -212,16 +212,22 @@ static void call_failures(void)
     EXPECT(X##_pack, 0, X##_pack(layout, from, 0, to, 64))                               \
     EXPECT(X##_unpack, 0, X##_unpack(layout, from, 0, to, 64))                           \
     EXPECT(X##_copy_layout, 0, X##_copy_layout(to, member, from, layout))                \
-    n = X##_layout_write(layout, to, sizeof to);                                         \
+    EXPECT(X##_put_layout, 0, X##_put_layout(to, member, from, layout, peer))            \
+    EXPECT(X##_get_layout, 0, X##_get_layout(to, member, from, layout, peer))            \
+    EXPECT(X##_ctx_put_layout, 0,                                                        \
+           X##_ctx_put_layout(SHMEM_CTX_DEFAULT, to, member, from, layout, peer))        \
+    EXPECT(X##_ctx_get_layout, 0,                                                        \
+           X##_ctx_get_layout(SHMEM_CTX_DEFAULT, to, member, from, layout, peer))        \
+    n = X##_layout_write(layout, wire, sizeof wire);                                     \
     report(#X "_layout_write");                                                          \
     X##_layout_free(&layout);                                                            \
-    EXPECT(X##_layout_read, 0, X##_layout_read(to, n, &layout))                          \
+    EXPECT(X##_layout_read, 0, X##_layout_read(wire, n, &layout))                        \
     X##_layout_free(&layout);                                                            \
     X##_layout_free(&member);
 
 static void call_layouts(void)
 {
-    static char from[128], to[128];
+    static char from[128], to[128], wire[128];
     shmemx_layout_t member, layout;
     ptrdiff_t offset = 16, high;
     size_t n = 4;

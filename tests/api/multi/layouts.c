@@ -2,6 +2,7 @@
 /*
  * layouts.c - the public layouts: threads pack before shmem_init and after
  * shmem_finalize; a layout that travels to another PE describes the same bytes there;
+ * puts and gets between two layouts;
  * invalid arguments are reported and change nothing.
  */
 #include "config.h"
@@ -132,6 +133,63 @@ static void send_layout(void)
     shmem_free(wire);
 }
 
+/* ---- puts and gets ----------------------------------------------------------------- */
+
+enum { DEEP = 300, WIDE = 40 }; /* several fragments between nodes */
+static double there[DEEP][WIDE];
+
+static double cell(int pe, int i, int j)
+{
+    return 100000 * pe + 100 * i + j;
+}
+
+/* Columns 3 and 4 of this PE become columns 10 and 11 of the next one, in reverse order
+ * of rows; the rest of that matrix does not change. */
+static void transfer(void)
+{
+    const size_t pitch = sizeof there[0], block = 2 * sizeof(double);
+    int me = shmem_my_pe(), npes = shmem_n_pes();
+    int next = (me + 1) % npes, previous = (me + npes - 1) % npes;
+    static double here[DEEP][WIDE];
+    shmemx_layout_t down, up;
+    shmem_ctx_t ctx;
+
+    for (int i = 0; i < DEEP; i++)
+        for (int j = 0; j < WIDE; j++)
+            here[i][j] = cell(me, i, j), there[i][j] = -1;
+    shmem_barrier_all();
+    CHECK_EQ(shmemx_layout_vector(block, (ptrdiff_t)pitch, DEEP, &down), 0);
+    CHECK_EQ(shmemx_layout_vector(block, -(ptrdiff_t)pitch, DEEP, &up), 0);
+    CHECK_EQ(shmem_ctx_create(0, &ctx), 0);
+    CHECK_EQ(shmemx_put_layout(&there[0][10], down, &here[DEEP - 1][3], up, next), 0);
+    CHECK_EQ(
+        shmemx_ctx_put_layout(ctx, &there[DEEP - 1][20], up, &here[0][5], down, next), 0);
+    memset(here, 0, sizeof here); /* the source may be reused */
+    shmem_ctx_quiet(ctx);
+    shmem_barrier_all();
+    for (int i = 0; i < DEEP; i++)
+        for (int j = 0; j < WIDE; j++) {
+            int row = DEEP - 1 - i;
+            double want = j == 10 || j == 11   ? cell(previous, row, j - 7)
+                          : j == 20 || j == 21 ? cell(previous, row, j - 15)
+                                               : -1;
+            CHECK(there[i][j] == want);
+        }
+    CHECK_EQ(shmemx_get_layout(&here[0][1], down, &there[DEEP - 1][10], up, next), 0);
+    CHECK_EQ(
+        shmemx_ctx_get_layout(ctx, &here[DEEP - 1][7], up, &there[0][20], down, next), 0);
+    for (int i = 0; i < DEEP; i++)
+        for (int j = 0; j < WIDE; j++) {
+            double want = j == 1 || j == 2   ? cell(me, i, j + 2)
+                          : j == 7 || j == 8 ? cell(me, i, j - 2)
+                                             : 0;
+            CHECK(here[i][j] == want);
+        }
+    shmem_ctx_destroy(ctx);
+    shmemx_layout_free(&down);
+    shmemx_layout_free(&up);
+}
+
 /* ---- copies between layouts, other constructors ------------------------------------ */
 
 static void check_constructors(void)
@@ -228,8 +286,12 @@ static void check_errors(void)
     CHECK_EQ(shmemx_layout_contiguous(31, &other), 0);
     CHECK_REFUSED(shmemx_copy_layout(packed, other, memory, layout),
                   "has 31 bytes and that of 'source_layout' 32");
+    CHECK_REFUSED(shmemx_put_layout(packed, other, memory, layout, 0),
+                  "has 31 bytes and that of 'source_layout' 32");
     shmemx_layout_free(&other);
     CHECK_EQ(shmemx_layout_contiguous(32, &other), 0);
+    CHECK_REFUSED(shmemx_get_layout(memory, layout, packed, other, 0),
+                  "argument 'dest_layout' has blocks that overlap");
     CHECK_REFUSED(shmemx_copy_layout(memory, layout, packed, other),
                   "argument 'dest_layout' has blocks that overlap");
     CHECK_EQ(check_find_other(memory, sizeof memory, 0), sizeof memory);
@@ -244,6 +306,7 @@ int main(void)
     shmem_init();
     CHECK_EQ(failures, 0);
     send_layout();
+    transfer();
     check_constructors();
     messages_open();
     check_errors();

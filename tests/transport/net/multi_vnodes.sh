@@ -8,7 +8,7 @@ set -eu
 . "$top_srcdir/tests/transport/net/lib.sh"
 multi=$top_builddir/tests/api/multi
 sizes='3' few='globals lock wait_peers'
-some='contexts_threads globals order reduce_bits strided teams_scratch threads wait_peers'
+some='contexts_threads globals layouts order reduce_bits strided teams_scratch threads wait_peers'
 [ -z "$long" ] || sizes='2 4 5 8'
 
 # sizes_of PROGRAM: the numbers of PEs; 2 for programs that are slow with more.
