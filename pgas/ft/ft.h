@@ -98,6 +98,7 @@ struct ft_guard {
     int status; /* the error that the routine returns */
     int waits, locks;
     bool in_nb;
+    struct ft_call *call; /* the barrier with a uniform outcome that it is in, or NULL */
     uint64_t departed_ns; /* when ft_may_have_failed was first called; 0: not yet */
 };
 
@@ -133,7 +134,8 @@ enum ft_wait ft_wait_state(bool collective, bool alone);
  * and not be known as failed yet.  False with SHMEM_FT=abort. */
 bool ft_may_have_failed(void);
 
-/* Leaves the collective of the open guard; see above. */
+/* Leaves the collective of the open guard; see above.  Within a barrier with a uniform
+ * outcome (ft_commit.h) the status of the guard becomes 0 if the outcome is success. */
 _Noreturn void ft_unwind(void);
 
 /* Called when operations on other PEs have completed: leaves the collective of this

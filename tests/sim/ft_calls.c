@@ -66,6 +66,44 @@ int ft_status(void)
     return shmemx_team_status(SHMEM_TEAM_WORLD);
 }
 
+static struct ft_outcome *ft_outcome_of(struct ft_program *p, uint64_t key)
+{
+    for (size_t i = 0; i < FT_OUTCOMES; i++) {
+        struct ft_outcome *o = &p->outcome[(key * 31 + i) % FT_OUTCOMES];
+        if (o->key == 0)
+            o->key = key;
+        if (o->key == key)
+            return o;
+    }
+    return NULL;
+}
+
+int ft_same(struct pe *pe, int rc)
+{
+    uint64_t place = pe->mends ? 0xffff : (uint64_t)pe->step;
+    uint64_t key = (uint64_t)(pe->round + 1) << 32 | place << 16 | (uint64_t)++pe->number;
+    struct ft_outcome *o = ft_outcome_of(pe->program, key);
+    int me = shmem_my_pe(), npes = shmem_n_pes();
+
+    if (o == NULL)
+        return rc;
+    const uint64_t *others = o->result[rc != 0];
+    o->result[rc == 0][me / 64] |= UINT64_C(1) << me % 64;
+    pe->program->outcomes++;
+    pe->program->interrupted += rc != 0;
+    for (int i = 0; i < npes; i++)
+        if ((others[i / 64] >> i % 64 & 1) != 0 && !job_is_dead(i))
+            ft_fail(pe->program, "round %d, call %d.%d: result %d, but %s on PE %d",
+                    pe->round, (int)place, pe->number, rc, rc != 0 ? "success" : "error",
+                    i);
+    return rc;
+}
+
+int ft_sync(struct pe *pe, shmem_team_t team)
+{
+    return ft_same(pe, shmem_team_sync(team));
+}
+
 /* ---- collectives: 0, or an error code ---------------------------------------------- */
 
 static int ft_broadcast(const struct call *c)
@@ -174,7 +212,7 @@ static int ft_put(const struct call *c)
     else
         shmem_long_put_nbi(c->pe->dest, c->pe->source, c->n, ft_right_of(c));
     shmem_quiet();
-    int rc = shmem_team_sync(c->team);
+    int rc = ft_sync(c->pe, c->team);
     for (size_t e = 0; e < c->n && rc == 0; e++)
         ft_expect(c, "put", e, c->pe->dest[e], ft_value(c, left, e));
     return rc;
@@ -189,7 +227,7 @@ static int ft_get(const struct call *c)
     ft_fill(c, c->n);
     if (c->pick % 2 != 0 && shmem_ctx_create(0, &ctx) != 0)
         ctx = SHMEM_CTX_DEFAULT;
-    int rc = shmem_team_sync(c->team);
+    int rc = ft_sync(c->pe, c->team);
     if (rc == 0)
         shmem_ctx_long_get_nbi(ctx, c->pe->dest, c->pe->source, c->n, pe);
     shmem_ctx_quiet(ctx);
@@ -235,7 +273,7 @@ static int ft_amo(const struct call *c)
     }
     shmem_long_atomic_add(&c->pe->word[WORD_SUM], fetched, root);
     shmem_quiet();
-    int rc = shmem_team_sync(c->team);
+    int rc = ft_sync(c->pe, c->team);
     if (rc == 0 && c->me == c->root) {
         ft_expect(c, "atomic_inc", 0, c->pe->word[WORD_COUNT], all);
         ft_expect(c, "atomic_fetch_inc", 0, c->pe->word[WORD_SUM], all * (all - 1) / 2);
@@ -280,10 +318,12 @@ static int ft_barrier(const struct call *c)
     return ft_status();
 }
 
-int ft_check_block(struct ft_program *p, size_t k, const void *block)
+int ft_check_block(struct pe *pe, size_t k, const void *block)
 {
+    struct ft_program *p = pe->program;
     int64_t offset = 1 + (int64_t)((const char *)block - (char *)pgas_self.heap_base);
 
+    ft_same(pe, block == NULL);
     if (block == NULL) {
         if (ft_status() == 0)
             ft_fail(p, "allocation %zu has failed", k);
@@ -309,7 +349,7 @@ static int ft_malloc(const struct call *c)
             return ft_status();
     }
     *block = shmem_malloc(1 + c->pick % BLOCK_MOST);
-    return ft_check_block(c->pe->program, (size_t)c->pe->step, *block);
+    return ft_check_block(c->pe, (size_t)c->pe->step, *block);
 }
 
 static int ft_realloc(const struct call *c)
@@ -318,7 +358,7 @@ static int ft_realloc(const struct call *c)
 
     *block = NULL;
     void *new = shmem_realloc(old, 1 + (c->pick >> 8) % BLOCK_MOST);
-    int rc = ft_check_block(c->pe->program, (size_t)c->pe->step, new);
+    int rc = ft_check_block(c->pe, (size_t)c->pe->step, new);
     if (rc == 0)
         *block = new;
     return rc;
@@ -331,11 +371,12 @@ static int ft_split(const struct call *c)
     struct call sub = *c;
     shmem_team_t *even = &c->pe->even;
 
-    int rc = shmem_team_split_strided(c->team, 0, 2, (c->npes + 1) / 2, NULL, 0, even);
+    int rc = ft_same(
+        c->pe, shmem_team_split_strided(c->team, 0, 2, (c->npes + 1) / 2, NULL, 0, even));
     if (rc == 0 && (*even == SHMEM_TEAM_INVALID) != (c->me % 2 != 0))
         ft_fail(c->pe->program, "call %ld: a PE is not in its team", c->number);
     if (rc == 0)
-        rc = shmem_team_sync(c->team);
+        rc = ft_sync(c->pe, c->team);
     if (rc != 0 || *even == SHMEM_TEAM_INVALID)
         return rc;
     sub.team = *even;
@@ -360,7 +401,7 @@ static int ft_revoke(const struct call *c)
     if (c->me == c->root)
         shmemx_team_revoke(c->team);
     while (rc == 0)
-        rc = shmem_team_sync(c->team);
+        rc = ft_sync(c->pe, c->team);
     if (rc == SHMEMX_ERR_PE_FAILED && ft_status() == 0)
         ft_fail(c->pe->program, "call %ld: an error without a failure", c->number);
     return rc;

@@ -19,9 +19,9 @@
 ROUTINE_0(void, shmem_barrier_all, BY_WORLD)
 { barrier(team_live(), fn); }
 ROUTINE_0(void, shmem_sync_all, BY_WORLD)
-{ barrier_sync(team_live(), fn); }
+{ barrier_commit(team_live(), fn); }
 ROUTINE(int, shmem_team_sync, 0, BY_TEAM, (shmem_team_t, team, TEAM))
-{ barrier_sync(team_of(team, fn), fn); return 0; }
+{ barrier_commit(team_of(team, fn), fn); return 0; }
 
 /* Data movement of elements of S bytes; PTR is the pointer type */
 #define TEAM_ARG (shmem_team_t, team, TEAM)

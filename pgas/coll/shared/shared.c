@@ -143,8 +143,19 @@ static bool shared_all_able(const struct shmem_team *team, const struct descript
     return able;
 }
 
-static bool shared_agree(struct shmem_team *team, struct shmemx_shared *s,
-                         struct descriptor mine, size_t bytes, const char *fn)
+/* The barrier after which all descriptors have been read.  Nonzero on all live PEs: a
+ * failure has interrupted it, and no PE will access the memory. */
+static __attribute__((noinline)) int shared_commit(struct shmem_team *team,
+                                                   const char *fn)
+{
+    FT_GUARD(guard, ft_guard_open_team(&guard, team), guard.status);
+    barrier_commit(team, fn);
+    return 0;
+}
+
+/* 0: all PEs have memory; -1, or an error code, equal on all live PEs. */
+static int shared_agree(struct shmem_team *team, struct shmemx_shared *s,
+                        struct descriptor mine, size_t bytes, const char *fn)
 {
     struct descriptors r = {.team = NULL};
 
@@ -159,8 +170,8 @@ static bool shared_agree(struct shmem_team *team, struct shmemx_shared *s,
         s->offset[node] =
             shared_descriptor_of(team, &r, shared_leader_of(team, node)).symaddr;
     allgather_close(&r);
-    barrier_sync(team, fn); /* all descriptors have been read */
-    return able;
+    int failure = shared_commit(team, fn);
+    return failure != 0 ? failure : able ? 0 : -1;
 }
 
 static void shared_begin(struct shmemx_shared *s, const char *fn)
@@ -182,8 +193,9 @@ static int shared_new(struct shmem_team *team, size_t bytes, struct shmemx_share
     bool able = s != NULL && (block != 0 || !shared_is_leader(s));
 
     *out = s;
-    if (shared_agree(team, s, (struct descriptor){able ? bytes + 1 : 0, block}, bytes,
-                     fn)) {
+    int status = shared_agree(team, s, (struct descriptor){able ? bytes + 1 : 0, block},
+                              bytes, fn);
+    if (status == 0) {
         shared_begin(s, fn);
         return 0;
     }
@@ -191,10 +203,12 @@ static int shared_new(struct shmem_team *team, size_t bytes, struct shmemx_share
         heap_free_result(block);
     if (s != NULL)
         shared_free_result(s);
-    log_debug("%s: no space for %zu bytes on some node. Increase SHMEM_SHARED_SIZE (now "
-              "%zu bytes).",
-              fn, bytes, pgas_self.env.shared_size);
-    return -1;
+    if (status == -1)
+        log_debug(
+            "%s: no space for %zu bytes on some node. Increase SHMEM_SHARED_SIZE (now "
+            "%zu bytes).",
+            fn, bytes, pgas_self.env.shared_size);
+    return status;
 }
 
 int shared_create(shmem_team_t team, size_t bytes, shmemx_shared_t *shared,

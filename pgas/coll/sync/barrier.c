@@ -263,7 +263,7 @@ void barrier(struct shmem_team *team, const char *fn)
 {
     if (unlikely(pgas_self.net != NULL))
         order_quiet(SHMEM_CTX_DEFAULT, fn);
-    barrier_sync(team, fn);
+    barrier_commit(team, fn);
 }
 
 void barrier_sync(struct shmem_team *team, const char *fn)
