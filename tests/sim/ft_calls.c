@@ -99,6 +99,11 @@ int ft_same(struct pe *pe, int rc)
     return rc;
 }
 
+int ft_same_data(struct pe *pe, int rc)
+{
+    return pe->program->uniform ? ft_same(pe, rc) : rc;
+}
+
 int ft_sync(struct pe *pe, shmem_team_t team)
 {
     return ft_same(pe, shmem_team_sync(team));
@@ -110,6 +115,7 @@ static int ft_broadcast(const struct call *c)
 {
     ft_fill(c, c->n);
     int rc = shmem_long_broadcast(c->team, c->pe->dest, c->pe->source, c->n, c->root);
+    ft_same_data(c->pe, rc);
     for (size_t e = 0; e < c->n && rc == 0; e++)
         ft_expect(c, "broadcast", e, c->pe->dest[e], ft_value(c, c->root, e));
     return rc;
@@ -138,6 +144,7 @@ static int ft_collect(const struct call *c)
     ft_fill(c, c->n);
     int rc = shmem_long_collect(c->team, c->pe->dest, c->pe->source,
                                 ft_collected_of(c, c->me));
+    ft_same_data(c->pe, rc);
     for (int pe = 0; pe < c->npes && rc == 0; pe++)
         for (size_t e = 0; e < ft_collected_of(c, pe); e++, at++)
             ft_expect(c, "collect", at, c->pe->dest[at], ft_value(c, pe, e));
@@ -148,6 +155,7 @@ static int ft_fcollect(const struct call *c)
 {
     ft_fill(c, c->n);
     int rc = shmem_long_fcollect(c->team, c->pe->dest, c->pe->source, c->n);
+    ft_same_data(c->pe, rc);
     for (size_t e = 0; e < c->n * (size_t)c->npes && rc == 0; e++)
         ft_expect(c, "fcollect", e, c->pe->dest[e],
                   ft_value(c, (int)(e / c->n), e % c->n));
@@ -158,6 +166,7 @@ static int ft_alltoall(const struct call *c)
 {
     ft_fill(c, c->n * (size_t)c->npes);
     int rc = shmem_long_alltoall(c->team, c->pe->dest, c->pe->source, c->n);
+    ft_same_data(c->pe, rc);
     for (size_t e = 0; e < c->n * (size_t)c->npes && rc == 0; e++)
         ft_expect(c, "alltoall", e, c->pe->dest[e],
                   ft_value(c, (int)(e / c->n), (size_t)c->me * c->n + e % c->n));
@@ -172,6 +181,7 @@ static int ft_reduce(const struct call *c)
     if (from == c->pe->dest)
         memcpy(from, c->pe->source, c->n * sizeof *from);
     int rc = shmem_long_sum_reduce(c->team, c->pe->dest, from, c->n);
+    ft_same_data(c->pe, rc);
     for (size_t e = 0; e < c->n && rc == 0; e++)
         ft_expect(c, "reduce", e, c->pe->dest[e], ft_sum_to(c, c->npes, e));
     return rc;
@@ -184,6 +194,7 @@ static int ft_scan(const struct call *c)
     ft_fill(c, c->n);
     int rc = exclusive ? shmem_long_sum_exscan(c->team, c->pe->dest, c->pe->source, c->n)
                        : shmem_long_sum_inscan(c->team, c->pe->dest, c->pe->source, c->n);
+    ft_same_data(c->pe, rc);
     for (size_t e = 0; e < c->n && rc == 0; e++)
         ft_expect(c, "scan", e, c->pe->dest[e], ft_sum_to(c, c->me + !exclusive, e));
     return rc;

@@ -228,7 +228,7 @@ static int ft_continue(struct pe *pe)
     int rc = ft_first_call(pe);
     if (rc != 0)
         return rc;
-    rc = shmem_long_max_reduce(pe->team[0], out, in, 1);
+    rc = ft_same_data(pe, shmem_long_max_reduce(pe->team[0], out, in, 1));
     if (rc != 0)
         return rc;
     pe->step = (int)*out;

@@ -41,6 +41,7 @@ struct ft_outcome {
 struct ft_program {
     uint64_t seed;
     int calls;
+    bool uniform; /* SHMEM_FT_UNIFORM */
     struct ft_death death[FT_DEATHS];
     int deaths;
     /* Results; one thread runs all PEs. */

@@ -65,6 +65,8 @@ void ft_fail(struct ft_program *p, const char *format, ...);
 /* Records the result of a synchronizing call; fails if another live PE has a different
  * one.  Returns rc. */
 int ft_same(struct pe *pe, int rc);
+/* ft_same for a collective that moves data. */
+int ft_same_data(struct pe *pe, int rc);
 /* shmem_team_sync, recorded. */
 int ft_sync(struct pe *pe, shmem_team_t team);
 /* Why a routine without a result has ended early; 0: it has not. */

@@ -278,7 +278,7 @@ static struct shmemx_shared *shared_enter_result(struct shmemx_shared *s, const 
 static int shared_leave(const struct shmemx_shared *s, const char *fn)
 {
     barrier_unguard(s->team, fn);
-    return 0;
+    return pgas_self.ft != NULL ? barrier_if_uniform(s->handle, fn) : 0;
 }
 
 int shared_reclaim(shmemx_shared_t shared, const char *fn)

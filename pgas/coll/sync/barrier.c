@@ -279,6 +279,13 @@ void barrier_sync(struct shmem_team *team, const char *fn)
     barrier_leave(team, fn);
 }
 
+int barrier_if_uniform(shmem_team_t handle, const char *fn)
+{
+    if (pgas_self.env.ft_uniform)
+        barrier_commit(team_of(handle, fn), fn);
+    return 0;
+}
+
 void barrier_last(struct shmem_team *team, const char *fn)
 {
     if (team->npes == 1)

@@ -75,6 +75,9 @@ static inline void barrier_commit(struct shmem_team *team, const char *fn)
     ft_commit_end(team);
 }
 
+/* The same with SHMEM_FT_UNIFORM, at the end of a collective that moves data.  0. */
+int barrier_if_uniform(shmem_team_t handle, const char *fn);
+
 /* The last barrier of a team.  After it no PE accesses the sync area of another PE, so
  * that the areas may be cleared for another team. */
 void barrier_last(struct shmem_team *team, const char *fn);
