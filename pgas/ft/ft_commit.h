@@ -25,6 +25,7 @@
 #define PGAS_FT_COMMIT_H
 
 #include "pgas/core/base/pgas.h"
+#include "pgas/core/base/stress.h"
 #include "pgas/core/team/team.h"
 #include "pgas/ft/ft.h"
 
@@ -59,6 +60,7 @@ ALWAYS_INLINE void ft_commit_begin(struct shmem_team *team)
 
     if (unlikely(call == NULL || g == NULL || g->team != team))
         return;
+    stress_point();
     uint32_t number = atomic_load_explicit(&call->begun, memory_order_relaxed) + 1;
     atomic_store_explicit(&call->begun, number, memory_order_relaxed);
     if (unlikely(!ft_commit_unchanged(team)))
@@ -73,6 +75,7 @@ ALWAYS_INLINE void ft_commit_end(struct shmem_team *team)
 
     if (unlikely(call == NULL))
         return;
+    stress_point();
     atomic_store_explicit(&call->ended,
                           atomic_load_explicit(&call->begun, memory_order_relaxed),
                           memory_order_release);
