@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 #include "pgas/core/base/pgas.h"
+#include "pgas/core/base/pgas_assert.h"
 #include "pgas/core/check/check.h"
 #include "pgas/ft/ft_map.h"
 #include "pgas/threads/atomic.h"
@@ -112,8 +113,15 @@ int ft_guard_open_handle(struct ft_guard *g, shmem_team_t handle, int kind,
                          const char *fn);
 /* Stores SHMEM_TEAM_INVALID at the address of a new team's handle; NULL: nothing. */
 void ft_clear_team(uint64_t address);
-/* The cleanup of a guard, at every return. */
-void ft_guard_close(struct ft_guard *g);
+/* The cleanup of a guard, at every return.  Inline: barriers take 100 ns. */
+ALWAYS_INLINE void ft_guard_close(struct ft_guard *g)
+{
+    if (unlikely(!g->open))
+        return;
+    PGAS_ASSERT(pgas_thread.guard == g);
+    pgas_thread.guard = g->outer;
+    g->open = false;
+}
 
 /* Declares a guard in a function; `open` is one of the functions above.  The function
  * returns `error` if the team has failed, or fails before the function returns. */

@@ -75,7 +75,6 @@ ALWAYS_INLINE void ft_commit_end(struct shmem_team *team)
 
     if (unlikely(call == NULL))
         return;
-    stress_point();
     atomic_store_explicit(&call->ended,
                           atomic_load_explicit(&call->begun, memory_order_relaxed),
                           memory_order_release);

@@ -129,15 +129,6 @@ int ft_guard_open(struct ft_guard *g, const struct check_call *call)
     return ft_guard_open_team(g, team_live());
 }
 
-void ft_guard_close(struct ft_guard *g)
-{
-    if (!g->open)
-        return;
-    PGAS_ASSERT(pgas_thread.guard == g);
-    pgas_thread.guard = g->outer;
-    g->open = false;
-}
-
 enum ft_wait ft_wait_state(bool collective, bool alone)
 {
     struct ft_guard *g = pgas_thread.guard;

@@ -17,8 +17,7 @@
  * its outcome is that of the collective. */
 ALWAYS_INLINE int api_coll_end(shmem_team_t team, int rc, const char *fn)
 {
-    return likely(pgas_self.ft == NULL) || rc != 0 ? rc
-                                                   : barrier_if_uniform(team, fn);
+    return likely(pgas_self.ft == NULL) || rc != 0 ? rc : barrier_if_uniform(team, fn);
 }
 
 /* clang-format off */
