@@ -61,7 +61,7 @@ struct ft_commit {
     enum ft_commit_state state;
     uint32_t success;  /* FT_COMMIT_DECIDED: the outcome */
     bool repeat;       /* another agent asks for the outcome again */
-    uint64_t asked_ns; /* when this node has broadcast the question; 0: it has not */
+    uint64_t asked_ns; /* when a PE of this node asked, or it was repeated; 0: never */
 };
 
 enum { FT_COMMIT_SEQ = 0 }; /* of a key; the agreements of teams count from 1 */

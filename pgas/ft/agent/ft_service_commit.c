@@ -15,9 +15,9 @@
  * decide  An agreement of all live nodes (ft_agree): the maximum of the contributions.
  *         Its key is derived from team and call, since two calls of a team may be open.
  *
- * An agent that asks repeats it until it knows the outcome, since a coordinator or an
- * agent may have been replaced meanwhile.  What an agent has answered to one of its PEs
- * is in the map, and its successor gives the others the same answer.
+ * An agent whose PEs ask repeats the question until it knows the outcome, since a
+ * coordinator or an agent may have been replaced meanwhile.  What an agent has answered
+ * to one of its PEs is in the map, and its successor gives the others the same answer.
  * Uses: ft_service.h, ft_proto, ft_map.
  */
 #include "config.h"
@@ -165,10 +165,11 @@ static void ft_service_take_question(struct ft_service *s, uint64_t now, uint32_
         ft_map_answer(s->node, local, line, c->success != 0);
         return;
     }
-    if (c->asked_ns == 0 || now >= c->asked_ns + AGAIN_NS) {
+    bool again = c->asked_ns != 0 && now >= c->asked_ns + AGAIN_NS;
+    if (c->asked_ns == 0 || again)
         c->asked_ns = now;
+    if (fresh || again) /* else another node has asked */
         ft_service_broadcast_commit(s, now, FT_PAYLOAD_COMMIT_ASK, c);
-    }
     if (c->asked_ns + AGAIN_NS < s->due_ns)
         s->due_ns = c->asked_ns + AGAIN_NS;
 }
