@@ -54,6 +54,7 @@ struct split {
     int axis;                  /* 0: one team per row, 1: one team per column */
     int me;                    /* this PE's index in members, -1 = not a member */
     struct descriptors offers; /* this round's proposals, if the parent spans nodes */
+    uint32_t slot;             /* this PE's proposal */
     const char *fn;
 };
 
@@ -131,25 +132,28 @@ static bool split_all_agreed(const struct split *s)
     return true;
 }
 
-/* Agree on a slot for this PE's new team; the value is meaningless on a PE in no new
- * team.  *good is set if all new teams have a slot. */
-static uint32_t split_agree(struct split *s, bool able, bool *good)
+/* Agree on s->slot for this PE's new team; the value is meaningless on a PE in no new
+ * team.  *good is set if all new teams have a slot.  Nonzero: a failure has interrupted
+ * the agreement. */
+static __attribute__((noinline)) int split_agree(struct split *s, bool able, bool *good)
 {
-    uint32_t mine = able ? slot_alloc(SLOT_USER) : SLOT_NONE, most;
+    uint32_t most;
     int restarts = 0;
 
+    s->slot = able ? slot_alloc(SLOT_USER) : SLOT_NONE;
+    FT_GUARD(guard, ft_guard_open_team(&guard, s->parent), guard.status);
     for (;;) {
         s->parent->coll->split.offers++;
         if (s->me >= 0)
-            store_relaxed_u32(split_offer_of(s, s->parent->me), mine);
+            store_relaxed_u32(split_offer_of(s, s->parent->me), s->slot);
         split_exchange_offers(s);
         bool done = split_compare(s, &most);
         *good = done && split_all_agreed(s);
         allgather_close(&s->offers);
         if (done)
-            return mine;
+            return 0;
         if (s->me >= 0)
-            mine = split_next_offer(mine, most, &restarts);
+            s->slot = split_next_offer(s->slot, most, &restarts);
     }
 }
 
@@ -183,26 +187,28 @@ static int split_create(struct split *s, int num_contexts, shmem_team_t *out)
     struct team_set set = split_own_set(s);
     struct shmem_team *team =
         s->me >= 0 && num_contexts >= 0 ? team_coll_new(s->parent, &set) : NULL;
-    bool good;
-    uint32_t slot = split_agree(s, team != NULL, &good);
+    bool good = false;
+    int failure = split_agree(s, team != NULL, &good);
+    bool owns_slot = team != NULL && good && failure == 0;
 
-    if (team != NULL && good) {
+    if (owns_slot) {
         team->num_contexts = num_contexts;
         team_set_uid(team, s->parent, s->parent->coll->split.offers);
-        team_coll_begin(team, slot);
+        team_coll_begin(team, s->slot);
     }
-    bool owns_slot = team != NULL && good;
-    int failure = split_commit(s);
-    if (team != NULL && good && failure == 0)
+    if (failure == 0)
+        failure = split_commit(s);
+    good = good && failure == 0;
+    if (team != NULL && good)
         *out = team;
     else if (team != NULL)
-        team_coll_free(team); /* and its slot */
-    if (s->me >= 0 && !owns_slot && (!good || failure != 0) && slot < SLOT_RESTART)
-        slot_free(slot);
+        team_coll_free(team); /* and the slot that it owns */
+    if (s->me >= 0 && !good && !owns_slot && s->slot < SLOT_RESTART)
+        slot_free(s->slot);
     if (!good)
         log_debug(
-            "%s: no free team slot (set SHMEM_TEAM_SIZE to a larger size), no memory, or "
-            "a negative num_contexts on some PE",
+            "%s: no free team slot (set SHMEM_TEAM_SIZE to a larger size), no memory, a "
+            "negative num_contexts on some PE, or the failure of a PE",
             s->fn);
     return failure != 0 ? failure : good ? 0 : -1;
 }
@@ -300,15 +306,6 @@ static int split_axis(shmem_team_t parent, int xrange, int axis, int num_context
     return split_create(&s, num_contexts, team);
 }
 
-static __attribute__((noinline)) int split_axis_guarded(shmem_team_t parent, int xrange,
-                                                        int num_contexts,
-                                                        shmem_team_t *team,
-                                                        const char *fn)
-{
-    FT_GUARD(guard, ft_guard_open_team(&guard, team_of(parent, fn)), guard.status);
-    return split_axis(parent, xrange, 1, num_contexts, team, fn);
-}
-
 /* Results are equal on all live PEs, so all undo the first axis alike. */
 int split_axes(shmem_team_t parent, int xrange, const int num_contexts[2],
                shmem_team_t *xaxis, shmem_team_t *yaxis, const char *fn)
@@ -317,7 +314,7 @@ int split_axes(shmem_team_t parent, int xrange, const int num_contexts[2],
     int rc = split_axis(parent, xrange, 0, num_contexts[0], xaxis, fn);
     if (rc != 0)
         return rc;
-    rc = split_axis_guarded(parent, xrange, num_contexts[1], yaxis, fn);
+    rc = split_axis(parent, xrange, 1, num_contexts[1], yaxis, fn);
     if (rc == 0)
         return 0;
     if (rc == -1)

@@ -153,25 +153,27 @@ static __attribute__((noinline)) int shared_commit(struct shmem_team *team,
     return 0;
 }
 
-/* 0: all PEs have memory; -1, or an error code, equal on all live PEs. */
-static int shared_agree(struct shmem_team *team, struct shmemx_shared *s,
-                        struct descriptor mine, size_t bytes, const char *fn)
+/* *able: all PEs have memory.  Nonzero: a failure has interrupted the exchange. */
+static __attribute__((noinline)) int shared_exchange(struct shmemx_shared *s,
+                                                     struct shmem_team *team,
+                                                     struct descriptor mine, size_t bytes,
+                                                     bool *able, const char *fn)
 {
     struct descriptors r = {.team = NULL};
 
+    FT_GUARD(guard, ft_guard_open_team(&guard, team), guard.status);
     shared_publish(team, mine);
     if (team->remote)
         r = allgather_open(team, &team_words(team, team->me)->descriptor, sizeof mine,
                            fn);
     else
         barrier_sync(team, fn);
-    bool able = shared_all_able(team, &r, bytes, fn);
-    for (int node = 0; able && node < shared_nodes_of(team); node++)
+    *able = shared_all_able(team, &r, bytes, fn);
+    for (int node = 0; *able && node < shared_nodes_of(team); node++)
         s->offset[node] =
             shared_descriptor_of(team, &r, shared_leader_of(team, node)).symaddr;
     allgather_close(&r);
-    int failure = shared_commit(team, fn);
-    return failure != 0 ? failure : able ? 0 : -1;
+    return 0;
 }
 
 static void shared_begin(struct shmemx_shared *s, const char *fn)
@@ -190,11 +192,15 @@ static int shared_new(struct shmem_team *team, size_t bytes, struct shmemx_share
 {
     struct shmemx_shared *s = bytes < SIZE_MAX ? shared_new_result(team, bytes) : NULL;
     size_t block = s != NULL && shared_is_leader(s) ? shared_alloc_block(s) : 0;
-    bool able = s != NULL && (block != 0 || !shared_is_leader(s));
+    bool able = s != NULL && (block != 0 || !shared_is_leader(s)), all_able = false;
 
     *out = s;
-    int status = shared_agree(team, s, (struct descriptor){able ? bytes + 1 : 0, block},
-                              bytes, fn);
+    int status = shared_exchange(
+        s, team, (struct descriptor){able ? bytes + 1 : 0, block}, bytes, &all_able, fn);
+    if (status == 0)
+        status = shared_commit(team, fn);
+    if (status == 0 && !all_able)
+        status = -1;
     if (status == 0) {
         shared_begin(s, fn);
         return 0;
