@@ -199,6 +199,8 @@ static void ft_service_close_call(struct ft_service *s, const struct ft_commit_c
     else if (!ft_service_is_revoked(s, what->team))
         ft_map_revoke(s->node, what->team);
     ft_map_wake_watchers(s->map); /* another process may have set the bit only */
+    /* Where it fails, the PEs execute full fences, and this thread must, too. */
+    atomic_thread_fence(memory_order_seq_cst);
     os_membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
 }
 
