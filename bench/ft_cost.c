@@ -3,9 +3,9 @@
  * ft_cost.c - measures operations in a job without failures, to compare SHMEM_FT=continue
  * with SHMEM_FT=abort.  PE 0 prints "NAME MEDIAN FASTEST" for each operation: the time in
  * ns, of the median and of the fastest of 50 batches.
- *   ft_cost NAME=ITERATIONS...    put get amo barrier reduce
+ *   ft_cost NAME=ITERATIONS...    put get amo barrier reduce malloc
  * put, get and amo: 8 bytes by PE 0 on the last PE, each put with shmem_quiet; reduce:
- * sum of one long over all PEs.
+ * sum of one long over all PEs; malloc: shmem_malloc and shmem_free of 100 bytes.
  */
 #include <shmem.h>
 #include <stdio.h>
@@ -49,15 +49,20 @@ static void reduce(long n, int pe)
         shmem_long_sum_reduce(SHMEM_TEAM_WORLD, &sum, &part, 1);
 }
 
+static void allocate(long n, int pe)
+{
+    (void)pe;
+    for (long i = 0; i < n; i++)
+        shmem_free(shmem_malloc(100));
+}
+
 static const struct {
     const char *name;
     void (*run)(long n, int pe);
     int all; /* all PEs run it */
-} operations[] = {{"put", put, 0},
-                  {"get", get, 0},
-                  {"amo", amo, 0},
-                  {"barrier", barrier, 1},
-                  {"reduce", reduce, 1}};
+} operations[] = {{"put", put, 0},       {"get", get, 0},
+                  {"amo", amo, 0},       {"barrier", barrier, 1},
+                  {"reduce", reduce, 1}, {"malloc", allocate, 1}};
 
 enum { BATCHES = 50 };
 

@@ -52,7 +52,7 @@ pgas_sources = \
 	pgas/core/base/stress.c pgas/core/base/stress.h \
 	pgas/core/team/team.c pgas/core/team/team.h \
 	pgas/core/base/treap.c pgas/core/base/treap.h \
-	pgas/ft/ft.c pgas/ft/ft.h pgas/ft/ft_guard.c \
+	pgas/ft/ft.c pgas/ft/ft.h pgas/ft/ft_commit.c pgas/ft/ft_commit.h pgas/ft/ft_guard.c \
 	pgas/ft/ft_handler.h pgas/ft/ft_map.c pgas/ft/ft_map.h pgas/ft/ft_watch.h \
 	pgas/rma/api.h \
 	pgas/rma/amo_at.c pgas/rma/amo_at.h pgas/rma/api_amo.c pgas/rma/api_ctx.c \
@@ -156,7 +156,7 @@ ft_step_sources = \
 	pgas/ft/protocol/ft_proto.c pgas/ft/protocol/ft_proto.h pgas/ft/protocol/ft_proto_int.h \
 	pgas/ft/protocol/ft_proto_receive.c pgas/ft/protocol/ft_proto_send.c \
 	pgas/ft/protocol/ft_ring.c pgas/ft/protocol/ft_ring.h pgas/ft/ft_types.h \
-	pgas/ft/agent/ft_service.c pgas/ft/agent/ft_service.h pgas/ft/agent/ft_service_pe.c \
+	pgas/ft/agent/ft_service.c pgas/ft/agent/ft_service.h pgas/ft/agent/ft_service_pe.c pgas/ft/agent/ft_service_commit.c \
 	pgas/ft/protocol/ft_wire.c pgas/ft/protocol/ft_wire.h
 noinst_LTLIBRARIES += libft.la
 libft_la_SOURCES = $(ft_step_sources) \

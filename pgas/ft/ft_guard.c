@@ -11,6 +11,7 @@
 #include "pgas/core/progress/net.h"
 #include "pgas/core/team/team.h"
 #include "pgas/ft/ft.h"
+#include "pgas/ft/ft_commit.h"
 
 /* Tells the address sanitizer that the functions between here and the guard do not
  * return; without it, does nothing. */
@@ -61,6 +62,7 @@ static int ft_guard_enter(struct ft_guard *g)
     g->locks = t->locks;
     g->in_nb = t->in_nb;
     g->departed_ns = 0;
+    g->call = NULL;
     g->open = true;
     t->guard = g;
     return 0;
@@ -127,15 +129,6 @@ int ft_guard_open(struct ft_guard *g, const struct check_call *call)
     return ft_guard_open_team(g, team_live());
 }
 
-void ft_guard_close(struct ft_guard *g)
-{
-    if (!g->open)
-        return;
-    PGAS_ASSERT(pgas_thread.guard == g);
-    pgas_thread.guard = g->outer;
-    g->open = false;
-}
-
 enum ft_wait ft_wait_state(bool collective, bool alone)
 {
     struct ft_guard *g = pgas_thread.guard;
@@ -168,6 +161,8 @@ void ft_unwind(void)
     pgas_thread.guard = NULL; /* against recursion */
     if (pgas_self.net != NULL)
         net_quiet_all(net_ctx_default(), "a collective of a team with a failed PE");
+    if (g->call != NULL && ft_commit_ask(g, g->status))
+        g->status = 0;
     pgas_thread.guard = g;
     pgas_thread.waits = g->waits;
     pgas_thread.locks = g->locks;

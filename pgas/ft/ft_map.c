@@ -39,6 +39,7 @@ static uint64_t ft_map_layout(struct ft_map *map)
     map->decided_bytes = ft_map_round_up(sizeof(struct ft_decided) + set +
                                          map->node_words * sizeof(uint64_t));
     map->decided_at = ft_map_append(&end, FT_DECIDED * map->decided_bytes);
+    map->calls_at = ft_map_append(&end, map->local * sizeof(struct ft_calls));
     return end;
 }
 
@@ -173,11 +174,30 @@ void ft_map_revoke(struct node *node, uint64_t team)
     ft_map_changed(node, map);
 }
 
+static void ft_map_wake_pe(struct node *node, uint32_t local)
+{
+    atomic_fetch_add_explicit(&node->pe[local].wake, 1, memory_order_release);
+    os_futex_wake(&node->pe[local].wake);
+}
+
 void ft_map_complete(struct node *node, uint32_t local, int slot)
 {
     struct ft_mailbox *box = ft_map_mailbox(node_ft(node), local, slot);
 
     atomic_store_explicit(&box->state, FT_DONE, memory_order_release);
-    atomic_fetch_add_explicit(&node->pe[local].wake, 1, memory_order_release);
-    os_futex_wake(&node->pe[local].wake);
+    ft_map_wake_pe(node, local);
+}
+
+/* A successor of an agent that dies in between answers again. */
+void ft_map_answer(struct node *node, uint32_t local, uint32_t line, bool success)
+{
+    struct ft_calls *calls = ft_map_calls(node_ft(node), local);
+    struct ft_call *call = &calls->line[line];
+    uint32_t number = atomic_load_explicit(&call->asked, memory_order_acquire);
+
+    call->success = success;
+    atomic_fetch_and_explicit(&calls->asking[line / 64], ~(UINT64_C(1) << line % 64),
+                              memory_order_relaxed);
+    atomic_store_explicit(&call->answered, number, memory_order_release);
+    ft_map_wake_pe(node, local);
 }

@@ -17,6 +17,8 @@
  * A mailbox belongs to its PE while its state is FT_IDLE or FT_DONE, and to the agent
  * while it is FT_POSTED; both hand it over with release.
  *
+ * A line of ft_calls is only read and answered by the agent; see ft_commit.h.
+ *
  * Uses: core/boot/node.h.  Used by: ft, core/progress, coll/api, tools/oshrun.
  */
 #ifndef PGAS_FT_MAP_H
@@ -35,6 +37,7 @@ enum {
     FT_ADDRESSES = 4, /* addresses of an agent, of different interfaces */
     FT_DECIDED = 16,  /* last decisions that the map keeps */
     FT_LINE = 64,     /* bytes of a cache line */
+    FT_TEAMS = 4096,  /* teams of a PE whose calls have a uniform outcome */
 };
 
 /* An agent's listening address: IPv4 in the first 4 bytes of `ip`, or IPv6. */
@@ -108,12 +111,35 @@ struct ft_decided {
     uint64_t word[FT_WORDS];
 };
 
+/*
+ * The synchronizing calls of a PE on a team (ft_commit.h), in the line of the team's
+ * slot.  The PE writes the first part, the agent the answer.  Calls of a team are
+ * numbered from 1; ended <= begun <= ended + 1, except after an answer.
+ */
+struct ft_call {
+    _Atomic uint64_t team;     /* unique ID; 0: none */
+    _Atomic uint32_t begun;    /* the last call that the PE has entered */
+    _Atomic uint32_t ended;    /* the last call that has succeeded on this PE */
+    _Atomic uint32_t asked;    /* the call whose outcome the PE asks for; 0: none */
+    uint32_t cause;            /* stored before `asked`: a failed PE of the team, or .. */
+    _Atomic uint32_t answered; /* the call whose outcome the agent has stored */
+    uint32_t success;          /* stored before `answered`: its outcome */
+};
+#define FT_CAUSE_REVOKED UINT32_MAX /* .. the team is revoked */
+
+/* The lines of a local rank in use, and those with a question for the agent. */
+struct ft_calls {
+    _Alignas(FT_LINE) _Atomic uint32_t used; /* lines 0 .. used - 1 may be in use */
+    _Atomic uint64_t asking[FT_TEAMS / 64];  /* a set of lines */
+    _Alignas(FT_LINE) struct ft_call line[FT_TEAMS];
+};
+
 struct ft_map {
     uint32_t npes, nnodes, node; /* of the job; the number of this node */
     uint32_t local;              /* PEs of this node */
     /* Offsets from the map in bytes. */
     uint64_t failed_at, failed_nodes_at, node_of_at, rank_at, word_at, endpoint_at,
-        mailbox_at, sets_at;
+        mailbox_at, sets_at, calls_at;
     uint64_t decided_at, decided_bytes; /* bytes of one decision with its sets */
     uint32_t node_words;                /* of a set of nodes */
     uint32_t period_ms, timeout_ms;     /* of the ring; stored before FT_AGENT_ARMED */
@@ -198,6 +224,12 @@ static inline uint64_t *ft_map_agreed(const struct ft_map *map, uint32_t local, 
     return ft_map_members(map, local, slot) + ft_map_set_words(map);
 }
 
+static inline struct ft_calls *ft_map_calls(const struct ft_map *map, uint32_t local)
+{
+    struct ft_calls *all = ft_map_part(map, map->calls_at);
+    return &all[local];
+}
+
 static inline struct ft_decided *ft_map_decided(const struct ft_map *map, uint32_t i)
 {
     return ft_map_part(map, map->decided_at + i * map->decided_bytes);
@@ -234,6 +266,8 @@ void ft_map_wake_watchers(struct ft_map *map);
 void ft_map_notify_agent(struct ft_map *map);
 /* Stores map->agent, and wakes the agent and the sleepers of the node. */
 void ft_map_set_agent(struct node *node, enum ft_agent_state state);
+/* Answers a question: stores the outcome of the call, and wakes the PE. */
+void ft_map_answer(struct node *node, uint32_t local, uint32_t line, bool success);
 /* Completes a mailbox: stores FT_DONE and wakes its PE. */
 void ft_map_complete(struct node *node, uint32_t local, int slot);
 /* Wakes every sleeping thread of the PEs of the node. */

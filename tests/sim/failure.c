@@ -295,6 +295,10 @@ static void failure_step(struct failure_agent *a)
     failure_check_left(a);
     uint64_t due = ft_proto_tick(a->service.proto, failure_clock(f));
     bool failed = a->service.self_failed;
+    if (a->service.due_ns < due)
+        due = a->service.due_ns;
+    if (due <= failure_clock(f))
+        due = failure_clock(f) + 1;
     failure_leave(before);
     if (failed)
         failure_kill_node(f, a->node);

@@ -66,12 +66,56 @@ int ft_status(void)
     return shmemx_team_status(SHMEM_TEAM_WORLD);
 }
 
+static struct ft_outcome *ft_outcome_of(struct ft_program *p, uint64_t key)
+{
+    for (size_t i = 0; i < FT_OUTCOMES; i++) {
+        struct ft_outcome *o = &p->outcome[(key * 31 + i) % FT_OUTCOMES];
+        if (o->key == 0)
+            o->key = key;
+        if (o->key == key)
+            return o;
+    }
+    return NULL;
+}
+
+int ft_same(struct pe *pe, int rc)
+{
+    uint64_t place = pe->mends ? 0xffff : (uint64_t)pe->step;
+    uint64_t key = (uint64_t)(pe->round + 1) << 32 | place << 16 | (uint64_t)++pe->number;
+    struct ft_outcome *o = ft_outcome_of(pe->program, key);
+    int me = shmem_my_pe(), npes = shmem_n_pes();
+
+    if (o == NULL)
+        return rc;
+    const uint64_t *others = o->result[rc != 0];
+    o->result[rc == 0][me / 64] |= UINT64_C(1) << me % 64;
+    pe->program->outcomes++;
+    pe->program->interrupted += rc != 0;
+    for (int i = 0; i < npes; i++)
+        if ((others[i / 64] >> i % 64 & 1) != 0 && !job_is_dead(i))
+            ft_fail(pe->program, "round %d, call %d.%d: result %d, but %s on PE %d",
+                    pe->round, (int)place, pe->number, rc, rc != 0 ? "success" : "error",
+                    i);
+    return rc;
+}
+
+int ft_same_data(struct pe *pe, int rc)
+{
+    return pe->program->uniform ? ft_same(pe, rc) : rc;
+}
+
+int ft_sync(struct pe *pe, shmem_team_t team)
+{
+    return ft_same(pe, shmem_team_sync(team));
+}
+
 /* ---- collectives: 0, or an error code ---------------------------------------------- */
 
 static int ft_broadcast(const struct call *c)
 {
     ft_fill(c, c->n);
     int rc = shmem_long_broadcast(c->team, c->pe->dest, c->pe->source, c->n, c->root);
+    ft_same_data(c->pe, rc);
     for (size_t e = 0; e < c->n && rc == 0; e++)
         ft_expect(c, "broadcast", e, c->pe->dest[e], ft_value(c, c->root, e));
     return rc;
@@ -100,6 +144,7 @@ static int ft_collect(const struct call *c)
     ft_fill(c, c->n);
     int rc = shmem_long_collect(c->team, c->pe->dest, c->pe->source,
                                 ft_collected_of(c, c->me));
+    ft_same_data(c->pe, rc);
     for (int pe = 0; pe < c->npes && rc == 0; pe++)
         for (size_t e = 0; e < ft_collected_of(c, pe); e++, at++)
             ft_expect(c, "collect", at, c->pe->dest[at], ft_value(c, pe, e));
@@ -110,6 +155,7 @@ static int ft_fcollect(const struct call *c)
 {
     ft_fill(c, c->n);
     int rc = shmem_long_fcollect(c->team, c->pe->dest, c->pe->source, c->n);
+    ft_same_data(c->pe, rc);
     for (size_t e = 0; e < c->n * (size_t)c->npes && rc == 0; e++)
         ft_expect(c, "fcollect", e, c->pe->dest[e],
                   ft_value(c, (int)(e / c->n), e % c->n));
@@ -120,6 +166,7 @@ static int ft_alltoall(const struct call *c)
 {
     ft_fill(c, c->n * (size_t)c->npes);
     int rc = shmem_long_alltoall(c->team, c->pe->dest, c->pe->source, c->n);
+    ft_same_data(c->pe, rc);
     for (size_t e = 0; e < c->n * (size_t)c->npes && rc == 0; e++)
         ft_expect(c, "alltoall", e, c->pe->dest[e],
                   ft_value(c, (int)(e / c->n), (size_t)c->me * c->n + e % c->n));
@@ -134,6 +181,7 @@ static int ft_reduce(const struct call *c)
     if (from == c->pe->dest)
         memcpy(from, c->pe->source, c->n * sizeof *from);
     int rc = shmem_long_sum_reduce(c->team, c->pe->dest, from, c->n);
+    ft_same_data(c->pe, rc);
     for (size_t e = 0; e < c->n && rc == 0; e++)
         ft_expect(c, "reduce", e, c->pe->dest[e], ft_sum_to(c, c->npes, e));
     return rc;
@@ -146,6 +194,7 @@ static int ft_scan(const struct call *c)
     ft_fill(c, c->n);
     int rc = exclusive ? shmem_long_sum_exscan(c->team, c->pe->dest, c->pe->source, c->n)
                        : shmem_long_sum_inscan(c->team, c->pe->dest, c->pe->source, c->n);
+    ft_same_data(c->pe, rc);
     for (size_t e = 0; e < c->n && rc == 0; e++)
         ft_expect(c, "scan", e, c->pe->dest[e], ft_sum_to(c, c->me + !exclusive, e));
     return rc;
@@ -174,7 +223,7 @@ static int ft_put(const struct call *c)
     else
         shmem_long_put_nbi(c->pe->dest, c->pe->source, c->n, ft_right_of(c));
     shmem_quiet();
-    int rc = shmem_team_sync(c->team);
+    int rc = ft_sync(c->pe, c->team);
     for (size_t e = 0; e < c->n && rc == 0; e++)
         ft_expect(c, "put", e, c->pe->dest[e], ft_value(c, left, e));
     return rc;
@@ -189,7 +238,7 @@ static int ft_get(const struct call *c)
     ft_fill(c, c->n);
     if (c->pick % 2 != 0 && shmem_ctx_create(0, &ctx) != 0)
         ctx = SHMEM_CTX_DEFAULT;
-    int rc = shmem_team_sync(c->team);
+    int rc = ft_sync(c->pe, c->team);
     if (rc == 0)
         shmem_ctx_long_get_nbi(ctx, c->pe->dest, c->pe->source, c->n, pe);
     shmem_ctx_quiet(ctx);
@@ -235,7 +284,7 @@ static int ft_amo(const struct call *c)
     }
     shmem_long_atomic_add(&c->pe->word[WORD_SUM], fetched, root);
     shmem_quiet();
-    int rc = shmem_team_sync(c->team);
+    int rc = ft_sync(c->pe, c->team);
     if (rc == 0 && c->me == c->root) {
         ft_expect(c, "atomic_inc", 0, c->pe->word[WORD_COUNT], all);
         ft_expect(c, "atomic_fetch_inc", 0, c->pe->word[WORD_SUM], all * (all - 1) / 2);
@@ -280,10 +329,12 @@ static int ft_barrier(const struct call *c)
     return ft_status();
 }
 
-int ft_check_block(struct ft_program *p, size_t k, const void *block)
+int ft_check_block(struct pe *pe, size_t k, const void *block)
 {
+    struct ft_program *p = pe->program;
     int64_t offset = 1 + (int64_t)((const char *)block - (char *)pgas_self.heap_base);
 
+    ft_same(pe, block == NULL);
     if (block == NULL) {
         if (ft_status() == 0)
             ft_fail(p, "allocation %zu has failed", k);
@@ -309,7 +360,7 @@ static int ft_malloc(const struct call *c)
             return ft_status();
     }
     *block = shmem_malloc(1 + c->pick % BLOCK_MOST);
-    return ft_check_block(c->pe->program, (size_t)c->pe->step, *block);
+    return ft_check_block(c->pe, (size_t)c->pe->step, *block);
 }
 
 static int ft_realloc(const struct call *c)
@@ -318,7 +369,7 @@ static int ft_realloc(const struct call *c)
 
     *block = NULL;
     void *new = shmem_realloc(old, 1 + (c->pick >> 8) % BLOCK_MOST);
-    int rc = ft_check_block(c->pe->program, (size_t)c->pe->step, new);
+    int rc = ft_check_block(c->pe, (size_t)c->pe->step, new);
     if (rc == 0)
         *block = new;
     return rc;
@@ -331,11 +382,12 @@ static int ft_split(const struct call *c)
     struct call sub = *c;
     shmem_team_t *even = &c->pe->even;
 
-    int rc = shmem_team_split_strided(c->team, 0, 2, (c->npes + 1) / 2, NULL, 0, even);
+    int rc = ft_same(
+        c->pe, shmem_team_split_strided(c->team, 0, 2, (c->npes + 1) / 2, NULL, 0, even));
     if (rc == 0 && (*even == SHMEM_TEAM_INVALID) != (c->me % 2 != 0))
         ft_fail(c->pe->program, "call %ld: a PE is not in its team", c->number);
     if (rc == 0)
-        rc = shmem_team_sync(c->team);
+        rc = ft_sync(c->pe, c->team);
     if (rc != 0 || *even == SHMEM_TEAM_INVALID)
         return rc;
     sub.team = *even;
@@ -360,7 +412,7 @@ static int ft_revoke(const struct call *c)
     if (c->me == c->root)
         shmemx_team_revoke(c->team);
     while (rc == 0)
-        rc = shmem_team_sync(c->team);
+        rc = ft_sync(c->pe, c->team);
     if (rc == SHMEMX_ERR_PE_FAILED && ft_status() == 0)
         ft_fail(c->pe->program, "call %ld: an error without a failure", c->number);
     return rc;

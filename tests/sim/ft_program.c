@@ -96,6 +96,8 @@ static shmem_team_t ft_shrink_world(struct pe *pe)
     shmem_team_t survivors = SHMEM_TEAM_INVALID;
 
     int round = ++pe->round;
+    pe->number = 0;
+    pe->mends = true;
     if (round >= FT_ROUNDS) {
         ft_fail(p, "%d shrinks", round);
         round = FT_ROUNDS - 1;
@@ -168,13 +170,14 @@ static int ft_make_teams(struct pe *pe)
 {
     int npes = shmem_team_n_pes(pe->team[0]), rc;
 
-    rc = shmem_team_split_strided(pe->team[0], 0, 2, (npes + 1) / 2, NULL, 0,
-                                  &pe->team[1]);
+    rc = ft_same(pe, shmem_team_split_strided(pe->team[0], 0, 2, (npes + 1) / 2, NULL, 0,
+                                              &pe->team[1]));
     if (rc == 0 && npes > 1)
-        rc = shmem_team_split_strided(pe->team[0], 1, 1, npes - 1, NULL, 0, &pe->team[2]);
+        rc = ft_same(pe, shmem_team_split_strided(pe->team[0], 1, 1, npes - 1, NULL, 0,
+                                                  &pe->team[2]));
     ft_check_dest(pe);
     if (rc == 0) /* all PEs have the teams and can revoke them */
-        rc = shmem_team_sync(pe->team[0]);
+        rc = ft_sync(pe, pe->team[0]);
     if (rc != 0 && shmemx_team_status(pe->team[0]) == 0)
         ft_fail(pe->program, "a split has failed with %d", rc);
     return rc;
@@ -225,12 +228,12 @@ static int ft_continue(struct pe *pe)
     int rc = ft_first_call(pe);
     if (rc != 0)
         return rc;
-    rc = shmem_long_max_reduce(pe->team[0], out, in, 1);
+    rc = ft_same_data(pe, shmem_long_max_reduce(pe->team[0], out, in, 1));
     if (rc != 0)
         return rc;
     pe->step = (int)*out;
     void *block = shmem_malloc(BLOCK_MOST);
-    rc = ft_check_block(p, (size_t)(p->calls + pe->round), block);
+    rc = ft_check_block(pe, (size_t)(p->calls + pe->round), block);
     return rc != 0 ? rc : ft_make_teams(pe);
 }
 
@@ -279,11 +282,11 @@ static int ft_run_call(struct pe *pe, const struct call *c, const struct trial *
         os_sleep(random_below(&pe->own, LATE_NS));
     if (trial->follows) {
         memset(pe->word, 0, WORD_IN * sizeof *pe->word);
-        rc = shmem_team_sync(c->team);
+        rc = ft_sync(c->pe, c->team);
     }
     if (rc == 0)
         rc = trial->run(c);
-    return rc == 0 && trial->follows ? shmem_team_sync(c->team) : rc;
+    return rc == 0 && trial->follows ? ft_sync(c->pe, c->team) : rc;
 }
 
 static void ft_run_calls(struct pe *pe)
@@ -291,9 +294,12 @@ static void ft_run_calls(struct pe *pe)
     const struct trial *trial;
     struct call c;
 
-    for (pe->step = 0; pe->step < pe->program->calls && !pe->program->wrong; pe->step++)
+    for (pe->step = 0; pe->step < pe->program->calls && !pe->program->wrong; pe->step++) {
+        pe->number = 0;
+        pe->mends = false;
         if (ft_next_call(pe, &c, &trial) && ft_run_call(pe, &c, trial) != 0)
             ft_recover(pe);
+    }
 }
 
 /* When every death is known, the survivors recover from those that they have not seen. */
@@ -346,6 +352,7 @@ void ft_program_run(void *arg)
                     .lock = shmem_calloc(1, sizeof *pe.lock)};
 
     pe.team[0] = SHMEM_TEAM_WORLD;
+    pe.mends = true;
     pe.team[1] = pe.team[2] = pe.even = SHMEM_TEAM_INVALID;
     ft_make_teams(&pe);
     ft_begin_round(p, 0);

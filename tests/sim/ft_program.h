@@ -4,8 +4,9 @@
  * survivors shrink SHMEM_TEAM_WORLD after each error and go on.
  *
  * It checks that all survivors go on and end, that the results of agreements, shrinks,
- * collectives and allocations are right and equal on all survivors, that locks are
- * exclusive, and that in the end every survivor knows of exactly the PEs that have died.
+ * collectives and allocations are right and equal on all survivors, that synchronizing
+ * calls succeed on all live PEs or on none, that locks are exclusive, and that in the end
+ * every survivor knows of exactly the PEs that have died.
  */
 #ifndef TESTS_SIM_FT_PROGRAM_H
 #define TESTS_SIM_FT_PROGRAM_H
@@ -13,7 +14,7 @@
 #include "tests/sim/job.h"
 #include "tests/sim/program.h"
 
-enum { FT_DEATHS = 6, FT_ROUNDS = 64, FT_SET = 4, FT_BLOCKS = 512 };
+enum { FT_DEATHS = 6, FT_ROUNDS = 64, FT_SET = 4, FT_BLOCKS = 512, FT_OUTCOMES = 1024 };
 
 /* In round 0 delay_ns counts from the start, in round n from the n-th shrink of the
  * world, in round FT_LAST from the end of the program, before shmem_finalize. */
@@ -31,9 +32,16 @@ struct ft_round {
     int agreed;
 };
 
+/* A synchronizing call: the PEs on which it has succeeded, and failed. */
+struct ft_outcome {
+    uint64_t key;               /* 0: unused */
+    uint64_t result[2][FT_SET]; /* [0]: failed, [1]: succeeded */
+};
+
 struct ft_program {
     uint64_t seed;
     int calls;
+    bool uniform; /* SHMEM_FT_UNIFORM */
     struct ft_death death[FT_DEATHS];
     int deaths;
     /* Results; one thread runs all PEs. */
@@ -47,6 +55,8 @@ struct ft_program {
     int64_t offset[FT_BLOCKS]; /* 1 + that of the allocation of a call; 0: unknown */
     int holder;                /* 1 + the PE that holds the lock; 0: none */
     long held;                 /* times that it was held */
+    struct ft_outcome outcome[FT_OUTCOMES];
+    long outcomes, interrupted; /* results that were compared; failed ones among them */
 };
 
 /* Chooses the deaths of a job. */

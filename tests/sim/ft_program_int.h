@@ -22,6 +22,8 @@ struct pe {
     uint64_t own; /* random state */
     int step;     /* the call that it has begun last */
     int round;    /* shrinks of the world */
+    int number;   /* synchronizing calls in the call, or after the shrink */
+    bool mends;   /* after a shrink, before the next call */
     shmem_team_t team[TEAMS];
     shmem_team_t even; /* of ft_split */
     long *source, *dest, *word, *lock;
@@ -60,9 +62,16 @@ extern const int ft_trials_n;
 
 /* Records the first wrong result. */
 void ft_fail(struct ft_program *p, const char *format, ...);
+/* Records the result of a synchronizing call; fails if another live PE has a different
+ * one.  Returns rc. */
+int ft_same(struct pe *pe, int rc);
+/* ft_same for a collective that moves data. */
+int ft_same_data(struct pe *pe, int rc);
+/* shmem_team_sync, recorded. */
+int ft_sync(struct pe *pe, shmem_team_t team);
 /* Why a routine without a result has ended early; 0: it has not. */
 int ft_status(void);
 /* Allocation k has the same offset on all PEs.  0, or an error code. */
-int ft_check_block(struct ft_program *p, size_t k, const void *block);
+int ft_check_block(struct pe *pe, size_t k, const void *block);
 
 #endif

@@ -244,6 +244,8 @@ static struct job_config choose_ft_job(uint64_t seed, struct ft_program *program
     setenv("SHMEM_FT_PERIOD", "1", 1);
     setenv("SHMEM_FT_TIMEOUT", "2", 1);
     setenv("SHMEM_SLEEP_NS", "4000000000", 1);
+    program->uniform = random_below(&random, 2) != 0;
+    setenv("SHMEM_FT_UNIFORM", program->uniform ? "1" : "0", 1);
     ft_program_choose(program, &c, &random);
     return c;
 }

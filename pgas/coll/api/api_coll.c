@@ -13,40 +13,50 @@
 #include "pgas/coll/algorithms/scan.h"
 #include "pgas/rma/api.h"
 
+/* With SHMEM_FT_UNIFORM a barrier follows, which no PE passes before all have their data;
+ * its outcome is that of the collective. */
+ALWAYS_INLINE int api_coll_end(shmem_team_t team, int rc, const char *fn)
+{
+    return likely(pgas_self.ft == NULL) || rc != 0 ? rc : barrier_if_uniform(team, fn);
+}
+
 /* clang-format off */
 
 /* A barrier has release and acquire semantics, which completes puts that are stores. */
 ROUTINE_0(void, shmem_barrier_all, BY_WORLD)
 { barrier(team_live(), fn); }
 ROUTINE_0(void, shmem_sync_all, BY_WORLD)
-{ barrier_sync(team_live(), fn); }
+{ barrier_commit(team_live(), fn); }
 ROUTINE(int, shmem_team_sync, 0, BY_TEAM, (shmem_team_t, team, TEAM))
-{ barrier_sync(team_of(team, fn), fn); return 0; }
+{ barrier_commit(team_of(team, fn), fn); return 0; }
+
+/* The end of a collective that moves data, with result rc */
+#define END(rc) api_coll_end(team, rc, fn)
 
 /* Data movement of elements of S bytes; PTR is the pointer type */
 #define TEAM_ARG (shmem_team_t, team, TEAM)
 #define BROADCAST(X, PTR, S)                                                             \
     ROUTINE(int, shmem_##X, S, BY_TEAM, TEAM_ARG, (PTR, dest, SYM),                      \
             (const PTR, source, SYM), (size_t, nelems, COUNT), (int, PE_root, ROOT))     \
-    { return bcast(team_of(team, fn), dest, source, nelems, S, PE_root, fn); }
+    { return END(bcast(team_of(team, fn), dest, source, nelems, S, PE_root, fn)); }
 #define COLLECT(X, PTR, S)                                                               \
     ROUTINE(int, shmem_##X, S, BY_TEAM, TEAM_ARG, (PTR, dest, SYM),                      \
             (const PTR, source, SYM), (size_t, nelems, COUNT_OWN))                       \
-    { return collect(team_of(team, fn), dest, source, nelems, S, fn); }
+    { return END(collect(team_of(team, fn), dest, source, nelems, S, fn)); }
 #define FCOLLECT(X, PTR, S)                                                              \
     ROUTINE(int, shmem_##X, S, BY_TEAM, TEAM_ARG, (PTR, dest, SYM_EACH),                 \
             (const PTR, source, SYM), (size_t, nelems, COUNT))                           \
-    { return fcollect(team_of(team, fn), dest, source, nelems, S, fn); }
+    { return END(fcollect(team_of(team, fn), dest, source, nelems, S, fn)); }
 #define ALLTOALL(X, PTR, S)                                                              \
     ROUTINE(int, shmem_##X, S, BY_TEAM, TEAM_ARG, (PTR, dest, SYM_EACH),                 \
             (const PTR, source, SYM_EACH), (size_t, nelems, COUNT))                      \
-    { return alltoall(team_of(team, fn), dest, source, nelems, S, fn); }
+    { return END(alltoall(team_of(team, fn), dest, source, nelems, S, fn)); }
 #define ALLTOALLS(X, PTR, S)                                                             \
     ROUTINE(int, shmem_##X, S, BY_TEAM, TEAM_ARG, (PTR, dest, SYM_EACH_DST),             \
             (const PTR, source, SYM_EACH_SST), (ptrdiff_t, dst, DST),                    \
             (ptrdiff_t, sst, SST), (size_t, nelems, COUNT))                              \
-    { return alltoalls(team_of(team, fn), dest, source,                                  \
-                       (struct strides){dst, sst, nelems, S}, fn); }
+    { struct strides by = {dst, sst, nelems, S};                                         \
+      return END(alltoalls(team_of(team, fn), dest, source, by, fn)); }
 
 #define MOVES(NAME, C, KIND)                                                             \
     BROADCAST(NAME##_broadcast, C *, sizeof(C))                                          \
@@ -66,8 +76,8 @@ ALLTOALLS(alltoallsmem, void *, 1)
 #define REDUCE(NAME, C, KIND, op, OP)                                                    \
     ROUTINE(int, shmem_##NAME##_##op##_reduce, sizeof(C), BY_TEAM, TEAM_ARG,             \
             (C *, dest, SYM_APART), (const C *, source, SYM), (size_t, nreduce, COUNT))  \
-    { return reduce(team_of(team, fn), dest, source, nreduce, sizeof(C),                 \
-                    op_find(OP, OP_KIND_##KIND(C), sizeof(C)), fn); }
+    { return END(reduce(team_of(team, fn), dest, source, nreduce, sizeof(C),             \
+                        op_find(OP, OP_KIND_##KIND(C), sizeof(C)), fn)); }
 SHMEM_TYPES_REDUCE_BIT(REDUCE_BITWISE)
 SHMEM_TYPES_REDUCE_ORD(REDUCE_ORDERED)
 SHMEM_TYPES_REDUCE_NUM(REDUCE_NUMERIC)
@@ -75,8 +85,8 @@ SHMEM_TYPES_REDUCE_NUM(REDUCE_NUMERIC)
 #define SCAN(NAME, C, KIND, X, scan)                                                     \
     ROUTINE(int, shmem_##NAME##_sum_##X, sizeof(C), BY_TEAM, TEAM_ARG,                   \
             (C *, dest, SYM_APART), (const C *, source, SYM), (size_t, nelems, COUNT))   \
-    { return scan(team_of(team, fn), dest, source, nelems, sizeof(C),                    \
-                  op_find(OP_SUM, OP_KIND_##KIND(C), sizeof(C)), fn); }
+    { return END(scan(team_of(team, fn), dest, source, nelems, sizeof(C),                \
+                      op_find(OP_SUM, OP_KIND_##KIND(C), sizeof(C)), fn)); }
 #define SCANS(NAME, C, KIND)                                                             \
     SCAN(NAME, C, KIND, inscan, scan_inclusive)                                          \
     SCAN(NAME, C, KIND, exscan, scan_exclusive)

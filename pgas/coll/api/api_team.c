@@ -81,16 +81,10 @@ ROUTINE(int, shmem_team_split_2d, 0, BY_TEAM,
         (const shmem_team_config_t *, yaxis_config, OPTIONAL),
         (long, yaxis_mask, CONFIG_MASK), (shmem_team_t *, yaxis_team, NEW_TEAM))
 {
-    *yaxis_team = SHMEM_TEAM_INVALID;
-    if (split_axis(parent_team, xrange, 0, split_config(xaxis_config, xaxis_mask),
-                   xaxis_team, fn) != 0)
-        return -1;
-    if (split_axis(parent_team, xrange, 1, split_config(yaxis_config, yaxis_mask),
-                   yaxis_team, fn) == 0)
-        return 0;
-    split_destroy(*xaxis_team, fn); /* collective: the result is equal on all PEs */
-    *xaxis_team = SHMEM_TEAM_INVALID;
-    return -1;
+    const int num_contexts[] = {split_config(xaxis_config, xaxis_mask),
+                                split_config(yaxis_config, yaxis_mask)};
+
+    return split_axes(parent_team, xrange, num_contexts, xaxis_team, yaxis_team, fn);
 }
 
 ROUTINE(int, shmemx_team_create, sizeof(int), BY_TEAM,

@@ -22,18 +22,7 @@ struct life_state {
     bool finalize_hook; /* life_on_exit is registered */
 };
 
-enum symheap_change {
-    SYMHEAP_NONE,
-    SYMHEAP_ALLOC,
-    SYMHEAP_FREE,
-    SYMHEAP_MOVED, /* frees the old block of shmem_realloc, which has succeeded here */
-};
-
 struct symheap_state {
-    uint64_t applied; /* changes, with SHMEM_FT=continue */
-    enum symheap_change pending;
-    size_t size, align;                      /* of SYMHEAP_ALLOC */
-    void *block;                             /* of SYMHEAP_FREE, _MOVED */
     uint32_t no_memory_warned, hints_warned; /* 1: the warning has been printed */
 };
 

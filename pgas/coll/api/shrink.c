@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shrink.c - see shrink.h.  Uses: ft/ft, core/team, core/slot, symheap, split, team_coll.
+ * shrink.c - see shrink.h.  Uses: ft/ft, core/team, core/slot, split, team_coll.
  *
  * A shrink consists of two or more agreements.  In the first ones each survivor proposes
  * its lowest free team slot, as in a split (split.c); they end when all proposals are
@@ -19,7 +19,6 @@
 #include "include/shmemx.h"
 #include "pgas/coll/api/shrink.h"
 #include "pgas/coll/api/split.h"
-#include "pgas/coll/api/symheap.h"
 #include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/progress/net.h"
@@ -93,26 +92,21 @@ static void shrink_raise(struct shrink *s, const uint64_t *most)
 }
 
 /* One round: words 0 .. n-1 are the maxima of the slots, n .. 2n-1 those of their
- * complements, 2n and 2n+1 those of the heap operations.  True if all proposals are
- * equal. */
+ * complements.  True if all proposals are equal. */
 static bool shrink_propose(struct shrink *s)
 {
-    struct ft_vote vote = {.maxs = 2 * s->n + 2, .failed = s->failed};
+    struct ft_vote vote = {.maxs = 2 * s->n, .failed = s->failed};
     bool equal = true;
 
     for (int k = 0; k < s->n; k++) {
         vote.word[k] = s->slot[k];
         vote.word[s->n + k] = ~(uint64_t)s->slot[k];
     }
-    vote.word[2 * s->n] = symheap_applied();
-    vote.word[2 * s->n + 1] = ~symheap_agreed();
     ft_agree(s->team, &vote, s->fn);
     for (int k = 0; k < s->n; k++)
         equal = equal && vote.word[k] == ~vote.word[s->n + k];
     if (!equal)
         shrink_raise(s, vote.word);
-    if (s->team == team_world())
-        symheap_catch_up(vote.word[2 * s->n], ~vote.word[2 * s->n + 1]);
     return equal;
 }
 

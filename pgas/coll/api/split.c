@@ -54,6 +54,7 @@ struct split {
     int axis;                  /* 0: one team per row, 1: one team per column */
     int me;                    /* this PE's index in members, -1 = not a member */
     struct descriptors offers; /* this round's proposals, if the parent spans nodes */
+    uint32_t slot;             /* this PE's proposal */
     const char *fn;
 };
 
@@ -131,25 +132,28 @@ static bool split_all_agreed(const struct split *s)
     return true;
 }
 
-/* Agree on a slot for this PE's new team; the value is meaningless on a PE in no new
- * team.  *good is set if all new teams have a slot. */
-static uint32_t split_agree(struct split *s, bool able, bool *good)
+/* Agree on s->slot for this PE's new team; the value is meaningless on a PE in no new
+ * team.  *good is set if all new teams have a slot.  Nonzero: a failure has interrupted
+ * the agreement. */
+static __attribute__((noinline)) int split_agree(struct split *s, bool able, bool *good)
 {
-    uint32_t mine = able ? slot_alloc(SLOT_USER) : SLOT_NONE, most;
+    uint32_t most;
     int restarts = 0;
 
+    s->slot = able ? slot_alloc(SLOT_USER) : SLOT_NONE;
+    FT_GUARD(guard, ft_guard_open_team(&guard, s->parent), guard.status);
     for (;;) {
         s->parent->coll->split.offers++;
         if (s->me >= 0)
-            store_relaxed_u32(split_offer_of(s, s->parent->me), mine);
+            store_relaxed_u32(split_offer_of(s, s->parent->me), s->slot);
         split_exchange_offers(s);
         bool done = split_compare(s, &most);
         *good = done && split_all_agreed(s);
         allgather_close(&s->offers);
         if (done)
-            return mine;
+            return 0;
         if (s->me >= 0)
-            mine = split_next_offer(mine, most, &restarts);
+            s->slot = split_next_offer(s->slot, most, &restarts);
     }
 }
 
@@ -169,32 +173,44 @@ static struct team_set split_own_set(const struct split *s)
     return set;
 }
 
+/* The barrier after which all sync areas are cleared.  Nonzero on all live PEs: a failure
+ * has interrupted it, and no PE will use the new team. */
+static __attribute__((noinline)) int split_commit(struct split *s)
+{
+    FT_GUARD(guard, ft_guard_open_team(&guard, s->parent), guard.status);
+    barrier_commit(s->parent, s->fn);
+    return 0;
+}
+
 static int split_create(struct split *s, int num_contexts, shmem_team_t *out)
 {
     struct team_set set = split_own_set(s);
     struct shmem_team *team =
         s->me >= 0 && num_contexts >= 0 ? team_coll_new(s->parent, &set) : NULL;
-    bool good;
-    uint32_t slot = split_agree(s, team != NULL, &good);
+    bool good = false;
+    int failure = split_agree(s, team != NULL, &good);
+    bool owns_slot = team != NULL && good && failure == 0;
 
-    if (team != NULL && good) {
+    if (owns_slot) {
         team->num_contexts = num_contexts;
         team_set_uid(team, s->parent, s->parent->coll->split.offers);
-        team_coll_begin(team, slot);
+        team_coll_begin(team, s->slot);
     }
-    barrier_sync(s->parent, s->fn); /* all sync areas are cleared */
+    if (failure == 0)
+        failure = split_commit(s);
+    good = good && failure == 0;
     if (team != NULL && good)
-        *out = team; /* a failure before here leaves SHMEM_TEAM_INVALID */
-    if (team != NULL && !good)
-        team_coll_free(team);
-    if (s->me >= 0 && !good && slot < SLOT_RESTART)
-        slot_free(slot);
+        *out = team;
+    else if (team != NULL)
+        team_coll_free(team); /* and the slot that it owns */
+    if (s->me >= 0 && !good && !owns_slot && s->slot < SLOT_RESTART)
+        slot_free(s->slot);
     if (!good)
         log_debug(
-            "%s: no free team slot (set SHMEM_TEAM_SIZE to a larger size), no memory, or "
-            "a negative num_contexts on some PE",
+            "%s: no free team slot (set SHMEM_TEAM_SIZE to a larger size), no memory, a "
+            "negative num_contexts on some PE, or the failure of a PE",
             s->fn);
-    return good ? 0 : -1;
+    return failure != 0 ? failure : good ? 0 : -1;
 }
 
 int split_team(struct shmem_team *parent, const struct team_set *set, shmem_team_t *team,
@@ -277,8 +293,8 @@ int split_set(shmem_team_t parent, const struct team_set *set, int num_contexts,
     return split_create(&s, num_contexts, team);
 }
 
-int split_axis(shmem_team_t parent, int xrange, int axis, int num_contexts,
-               shmem_team_t *team, const char *fn)
+static int split_axis(shmem_team_t parent, int xrange, int axis, int num_contexts,
+                      shmem_team_t *team, const char *fn)
 {
     *team = SHMEM_TEAM_INVALID;
     if (parent == SHMEM_TEAM_INVALID || xrange <= 0)
@@ -290,6 +306,35 @@ int split_axis(shmem_team_t parent, int xrange, int axis, int num_contexts,
     return split_create(&s, num_contexts, team);
 }
 
+/* Results are equal on all live PEs, so all undo the first axis alike. */
+int split_axes(shmem_team_t parent, int xrange, const int num_contexts[2],
+               shmem_team_t *xaxis, shmem_team_t *yaxis, const char *fn)
+{
+    *yaxis = SHMEM_TEAM_INVALID;
+    int rc = split_axis(parent, xrange, 0, num_contexts[0], xaxis, fn);
+    if (rc != 0)
+        return rc;
+    rc = split_axis(parent, xrange, 1, num_contexts[1], yaxis, fn);
+    if (rc == 0)
+        return 0;
+    if (rc == -1)
+        split_destroy(*xaxis, fn);
+    else
+        shrink_abandon(team_of(*xaxis, fn)); /* after a failure: without a barrier */
+    *xaxis = *yaxis = SHMEM_TEAM_INVALID;
+    return rc;
+}
+
+/* False: a failure has interrupted the barrier. */
+static __attribute__((noinline)) bool split_last_barrier(struct shmem_team *team,
+                                                         const char *fn)
+{
+    FT_GUARD(guard, ft_guard_open_team(&guard, team), false);
+    barrier_last(team, fn);
+    return true;
+}
+
+/* A failure does not change the outcome: this PE releases what it has of the team. */
 void split_destroy(shmem_team_t handle, const char *fn)
 {
     if (handle == SHMEM_TEAM_INVALID)
@@ -304,6 +349,8 @@ void split_destroy(shmem_team_t handle, const char *fn)
     }
     nb_check_ended(team, fn);
     ctx_destroy_all(team);
-    barrier_last(team, fn);
-    team_coll_free(team);
+    if (split_last_barrier(team, fn))
+        team_coll_free(team);
+    else
+        shrink_abandon(team);
 }

@@ -24,15 +24,16 @@ struct split_state {
 /* num_contexts of a new team: from config if mask selects it, else 0. */
 int split_config(const shmem_team_config_t *config, long mask);
 
-/* Create a team of the PEs of the set.  Returns 0 or -1, equal on all PEs. */
+/* Create a team of the PEs of the set.  Returns 0, -1, or after a failure an error code
+ * of shmemx.h; equal on all live PEs. */
 int split_set(shmem_team_t parent, const struct team_set *set, int num_contexts,
               shmem_team_t *team, const char *fn);
 
 /* Arrange the PEs of the parent in rows of length xrange, and create a team of each row
- * (axis 0) or column (axis 1).  *team is the one of this PE.  Returns 0 or -1, equal on
- * all PEs. */
-int split_axis(shmem_team_t parent, int xrange, int axis, int num_contexts,
-               shmem_team_t *team, const char *fn);
+ * (xaxis) and of each column (yaxis); num_contexts of each.  The teams are those of this
+ * PE.  Returns as split_set. */
+int split_axes(shmem_team_t parent, int xrange, const int num_contexts[2],
+               shmem_team_t *xaxis, shmem_team_t *yaxis, const char *fn);
 
 /* Destroy a team created by the user, and its contexts; collective over the team. */
 void split_destroy(shmem_team_t team, const char *fn);

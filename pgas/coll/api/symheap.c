@@ -17,42 +17,12 @@
 
 enum { POISON = 0xdb }; /* fill pattern of freed memory with SHMEM_DEBUG=2 */
 
-#define STATE coll_self.symheap
-
-static void symheap_barrier(const char *fn)
+/* False: a failure has interrupted the barrier, on all live PEs alike (ft_commit.h). */
+static __attribute__((noinline)) bool symheap_barrier(const char *fn)
 {
+    FT_GUARD(guard, ft_guard_open_team(&guard, team_live()), guard.status == 0);
     barrier(team_live(), fn);
-}
-
-/* The barrier before a change of the heap, which a failure may end. */
-static void symheap_begin_change(enum symheap_change change, const char *fn)
-{
-    STATE.pending = change;
-    symheap_barrier(fn);
-    STATE.pending = SYMHEAP_NONE;
-    STATE.applied++;
-}
-
-uint64_t symheap_applied(void)
-{
-    return STATE.applied;
-}
-
-uint64_t symheap_agreed(void)
-{
-    return STATE.applied + (STATE.pending == SYMHEAP_MOVED);
-}
-
-void symheap_catch_up(uint64_t applied, uint64_t agreed)
-{
-    uint64_t target = applied > agreed ? applied : agreed;
-
-    if (STATE.applied < target && STATE.pending == SYMHEAP_ALLOC)
-        (void)heap_alloc(STATE.size, STATE.align); /* NULL was returned for it */
-    else if (STATE.applied < target && STATE.pending != SYMHEAP_NONE)
-        heap_free(STATE.block);
-    STATE.pending = SYMHEAP_NONE;
-    STATE.applied = target;
+    return true;
 }
 
 /* True if this PE shall print a warning: all PEs get the same result, so only PE 0 warns,
@@ -62,13 +32,11 @@ static bool symheap_warns(uint32_t *warned)
     return pgas_self.me == 0 && swap_acq_rel_u32(warned, 1) == 0;
 }
 
+/* NULL on all PEs: a failure, or no memory. */
 static void *symheap_alloc(size_t size, size_t align, const char *fn)
 {
-    if (unlikely(pgas_self.ft != NULL)) {
-        STATE.size = size;
-        STATE.align = align;
-        symheap_begin_change(SYMHEAP_ALLOC, fn);
-    }
+    if (unlikely(pgas_self.ft != NULL) && !symheap_barrier(fn))
+        return NULL;
     void *p = heap_alloc(size, align);
 
     if (p == NULL && symheap_warns(&coll_self.symheap.no_memory_warned))
@@ -79,13 +47,21 @@ static void *symheap_alloc(size_t size, size_t align, const char *fn)
     return p;
 }
 
+/* The barrier after an allocation; NULL: a failure has interrupted it, and the block is
+ * freed, on all PEs. */
+static void *symheap_end_alloc(void *p, const char *fn)
+{
+    if (likely(symheap_barrier(fn)) || p == NULL)
+        return p;
+    heap_free(p);
+    return NULL;
+}
+
 void *symheap_malloc(size_t size, size_t align, const char *fn)
 {
     if (align == 0 || (align & (align - 1)) != 0 || size == 0)
         return NULL;
-    void *p = symheap_alloc(size, align, fn);
-    symheap_barrier(fn);
-    return p;
+    return symheap_end_alloc(symheap_alloc(size, align, fn), fn);
 }
 
 void *symheap_malloc_with_hints(size_t size, long hints, const char *fn)
@@ -106,14 +82,12 @@ void *symheap_calloc(size_t count, size_t size, const char *fn)
 {
     size_t bytes;
 
-    if (__builtin_mul_overflow(count, size, &bytes))
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes == 0)
         return NULL;
-    void *p = bytes > 0 ? symheap_alloc(bytes, sizeof(void *), fn) : NULL;
+    void *p = symheap_alloc(bytes, sizeof(void *), fn);
     if (p != NULL)
         memset(p, 0, bytes);
-    if (bytes > 0)
-        symheap_barrier(fn);
-    return p;
+    return symheap_end_alloc(p, fn);
 }
 
 static void symheap_check_block(void *p, const char *fn)
@@ -129,29 +103,16 @@ void symheap_free(void *p, const char *fn)
 {
     if (p == NULL)
         return;
-    STATE.block = p;
-    symheap_begin_change(SYMHEAP_FREE, fn); /* no PE uses the block any more */
+    if (!symheap_barrier(fn)) /* no PE uses the block any more */
+        return;
     symheap_check_block(p, fn);
     if (check_deep())
         memset(p, POISON, heap_size(p));
     heap_free(p);
 }
 
-/* Frees the old block of a realloc unless a failure comes before: then the shrink frees
- * it if all survivors have got the new one. */
-static __attribute__((noinline)) void symheap_free_moved(void *p, const char *fn)
-{
-    STATE.block = p;
-    STATE.pending = SYMHEAP_MOVED;
-    FT_GUARD(guard, ft_guard_open_team(&guard, team_live()), );
-    symheap_begin_change(SYMHEAP_MOVED, fn);
-    heap_free(p);
-}
-
-/* As symheap_realloc, by two changes.  A failure may end the first one on some PEs: they
- * return NULL.  No PE passes the barrier of the second change unless all have the new
- * block, so where some PE has returned NULL the old block stays allocated, with its
- * contents, on all PEs; the second change does not alter the result. */
+/* As symheap_realloc, by two barriers with a uniform outcome: if a failure interrupts
+ * the second one, the new block is freed and the old one stays, on all PEs. */
 static void *symheap_move(void *p, size_t size, const char *fn)
 {
     symheap_check_block(p, fn);
@@ -160,7 +121,9 @@ static void *symheap_move(void *p, size_t size, const char *fn)
     if (moved == NULL)
         return NULL;
     memcpy(moved, p, old < size ? old : size);
-    symheap_free_moved(p, fn);
+    moved = symheap_end_alloc(moved, fn);
+    if (moved != NULL)
+        heap_free(p);
     return moved;
 }
 
@@ -174,7 +137,7 @@ void *symheap_realloc(void *p, size_t size, const char *fn)
     }
     if (unlikely(pgas_self.ft != NULL))
         return symheap_move(p, size, fn);
-    symheap_barrier(fn);
+    (void)symheap_barrier(fn);
     symheap_check_block(p, fn);
     size_t old = heap_size(p);
     void *moved = p;
@@ -185,6 +148,6 @@ void *symheap_realloc(void *p, size_t size, const char *fn)
             heap_free(p);
         }
     }
-    symheap_barrier(fn);
+    (void)symheap_barrier(fn);
     return moved;
 }

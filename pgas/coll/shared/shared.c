@@ -143,24 +143,37 @@ static bool shared_all_able(const struct shmem_team *team, const struct descript
     return able;
 }
 
-static bool shared_agree(struct shmem_team *team, struct shmemx_shared *s,
-                         struct descriptor mine, size_t bytes, const char *fn)
+/* The barrier after which all descriptors have been read.  Nonzero on all live PEs: a
+ * failure has interrupted it, and no PE will access the memory. */
+static __attribute__((noinline)) int shared_commit(struct shmem_team *team,
+                                                   const char *fn)
+{
+    FT_GUARD(guard, ft_guard_open_team(&guard, team), guard.status);
+    barrier_commit(team, fn);
+    return 0;
+}
+
+/* *able: all PEs have memory.  Nonzero: a failure has interrupted the exchange. */
+static __attribute__((noinline)) int shared_exchange(struct shmemx_shared *s,
+                                                     struct shmem_team *team,
+                                                     struct descriptor mine, size_t bytes,
+                                                     bool *able, const char *fn)
 {
     struct descriptors r = {.team = NULL};
 
+    FT_GUARD(guard, ft_guard_open_team(&guard, team), guard.status);
     shared_publish(team, mine);
     if (team->remote)
         r = allgather_open(team, &team_words(team, team->me)->descriptor, sizeof mine,
                            fn);
     else
         barrier_sync(team, fn);
-    bool able = shared_all_able(team, &r, bytes, fn);
-    for (int node = 0; able && node < shared_nodes_of(team); node++)
+    *able = shared_all_able(team, &r, bytes, fn);
+    for (int node = 0; *able && node < shared_nodes_of(team); node++)
         s->offset[node] =
             shared_descriptor_of(team, &r, shared_leader_of(team, node)).symaddr;
     allgather_close(&r);
-    barrier_sync(team, fn); /* all descriptors have been read */
-    return able;
+    return 0;
 }
 
 static void shared_begin(struct shmemx_shared *s, const char *fn)
@@ -179,11 +192,16 @@ static int shared_new(struct shmem_team *team, size_t bytes, struct shmemx_share
 {
     struct shmemx_shared *s = bytes < SIZE_MAX ? shared_new_result(team, bytes) : NULL;
     size_t block = s != NULL && shared_is_leader(s) ? shared_alloc_block(s) : 0;
-    bool able = s != NULL && (block != 0 || !shared_is_leader(s));
+    bool able = s != NULL && (block != 0 || !shared_is_leader(s)), all_able = false;
 
     *out = s;
-    if (shared_agree(team, s, (struct descriptor){able ? bytes + 1 : 0, block}, bytes,
-                     fn)) {
+    int status = shared_exchange(
+        s, team, (struct descriptor){able ? bytes + 1 : 0, block}, bytes, &all_able, fn);
+    if (status == 0)
+        status = shared_commit(team, fn);
+    if (status == 0 && !all_able)
+        status = -1;
+    if (status == 0) {
         shared_begin(s, fn);
         return 0;
     }
@@ -191,10 +209,12 @@ static int shared_new(struct shmem_team *team, size_t bytes, struct shmemx_share
         heap_free_result(block);
     if (s != NULL)
         shared_free_result(s);
-    log_debug("%s: no space for %zu bytes on some node. Increase SHMEM_SHARED_SIZE (now "
-              "%zu bytes).",
-              fn, bytes, pgas_self.env.shared_size);
-    return -1;
+    if (status == -1)
+        log_debug(
+            "%s: no space for %zu bytes on some node. Increase SHMEM_SHARED_SIZE (now "
+            "%zu bytes).",
+            fn, bytes, pgas_self.env.shared_size);
+    return status;
 }
 
 int shared_create(shmem_team_t team, size_t bytes, shmemx_shared_t *shared,
@@ -264,7 +284,7 @@ static struct shmemx_shared *shared_enter_result(struct shmemx_shared *s, const 
 static int shared_leave(const struct shmemx_shared *s, const char *fn)
 {
     barrier_unguard(s->team, fn);
-    return 0;
+    return pgas_self.ft != NULL ? barrier_if_uniform(s->handle, fn) : 0;
 }
 
 int shared_reclaim(shmemx_shared_t shared, const char *fn)

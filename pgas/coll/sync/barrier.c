@@ -263,7 +263,7 @@ void barrier(struct shmem_team *team, const char *fn)
 {
     if (unlikely(pgas_self.net != NULL))
         order_quiet(SHMEM_CTX_DEFAULT, fn);
-    barrier_sync(team, fn);
+    barrier_commit(team, fn);
 }
 
 void barrier_sync(struct shmem_team *team, const char *fn)
@@ -277,6 +277,13 @@ void barrier_sync(struct shmem_team *team, const char *fn)
     barrier_enter(team, fn);
     barrier_all_pes(team, fn);
     barrier_leave(team, fn);
+}
+
+int barrier_if_uniform(shmem_team_t handle, const char *fn)
+{
+    if (pgas_self.env.ft_uniform)
+        barrier_commit(team_of(handle, fn), fn);
+    return 0;
 }
 
 void barrier_last(struct shmem_team *team, const char *fn)

@@ -4,13 +4,14 @@
  *
  * `barrier` first completes the puts of the default context (quiet).  `barrier_sync` does
  * not: its caller has completed its puts (order_quiet) or has issued none.
- * Uses: core/team, core/block, rma/order, internode, active.  Used by: all of coll.
+ * Uses: core/team, core/block, ft, rma/order, internode, active.  Used by: all of coll.
  */
 #ifndef PGAS_COLL_BARRIER_H
 #define PGAS_COLL_BARRIER_H
 
 #include "pgas/core/base/pgas.h"
 #include "pgas/core/team/team.h"
+#include "pgas/ft/ft_commit.h"
 #include "pgas/threads/atomic.h"
 
 enum {
@@ -59,6 +60,23 @@ struct barrier_state {
 /* fn is the public routine, for error messages. */
 void barrier(struct shmem_team *team, const char *fn);
 void barrier_sync(struct shmem_team *team, const char *fn);
+
+/* barrier_sync with a uniform outcome (ft/ft_commit.h), in a guard of the team: if it
+ * succeeds on one live PE, it does so on all.  If a failure interrupts it, the function
+ * with the guard returns; the status of the guard is the outcome. */
+static inline void barrier_commit(struct shmem_team *team, const char *fn)
+{
+    if (likely(pgas_self.ft == NULL)) {
+        barrier_sync(team, fn);
+        return;
+    }
+    ft_commit_begin(team);
+    barrier_sync(team, fn);
+    ft_commit_end(team);
+}
+
+/* The same with SHMEM_FT_UNIFORM, at the end of a collective that moves data.  0. */
+int barrier_if_uniform(shmem_team_t handle, const char *fn);
 
 /* The last barrier of a team.  After it no PE accesses the sync area of another PE, so
  * that the areas may be cleared for another team. */

@@ -8,6 +8,7 @@
 #include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/memory/peer.h"
+#include "pgas/ft/ft_commit.h"
 #include "pgas/threads/atomic.h"
 
 struct team_words *team_words(const struct shmem_team *team, int i)
@@ -144,6 +145,7 @@ void team_coll_begin(struct shmem_team *team, uint32_t slot)
     if (used)
         memset((char *)pgas_self.heap_base + team->words_offset, 0,
                team_coll_extent() + sizeof(struct team_extent));
+    ft_commit_assign(team);
     team_publish(team);
 }
 
@@ -155,6 +157,8 @@ void team_coll_init(void)
         !team_coll_attach(team_of(SHMEM_TEAM_SHARED, "shmem_init")))
         log_die("no memory for the predefined teams");
     team_coll_set_node_team_offset(world);
+    ft_commit_assign(world);
+    ft_commit_assign(team_of(SHMEM_TEAM_SHARED, "shmem_init"));
 }
 
 static void team_coll_leave_one(struct shmem_team *team)

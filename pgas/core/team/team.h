@@ -35,6 +35,7 @@ struct team_nodes {
 };
 
 struct team_coll; /* private state of the collectives */
+struct ft_call;
 
 struct shmem_team {
     struct pool_item item;
@@ -52,10 +53,11 @@ struct shmem_team {
     uint64_t uid;        /* equal on all PEs of the team, different from other teams' */
     uint32_t agreements; /* ft_agree has been called that often */
     uint64_t ft_cache;   /* epoch << 32 | status (ft.c) */
-    long *psync;         /* of an active set: the user's pSync array, else NULL */
-    const char *name;    /* "WORLD", "SHARED"; NULL for user teams */
-    int num_contexts;    /* contexts reserved by the user; not a limit */
-    uint32_t contexts;   /* existing contexts */
+    struct ft_call *ft_call; /* its synchronizing calls (ft_commit.h), or NULL */
+    long *psync;             /* of an active set: the user's pSync array, else NULL */
+    const char *name;        /* "WORLD", "SHARED"; NULL for user teams */
+    int num_contexts;        /* contexts reserved by the user; not a limit */
+    uint32_t contexts;       /* existing contexts */
 };
 
 /* An ordered subset of a team: index i is start + i * stride, or list[i]. */

@@ -74,6 +74,8 @@ static void ft_service_on_payload(void *host, uint32_t initiator, uint32_t kind,
     uint64_t team;
 
     (void)initiator;
+    if (kind >= FT_PAYLOAD_COMMIT_ASK && kind <= FT_PAYLOAD_COMMIT_RESULT)
+        ft_service_on_commit(s, kind, data, len);
     if (kind != FT_PAYLOAD_REVOKE || len != sizeof team)
         return;
     memcpy(&team, data, sizeof team);
@@ -83,7 +85,8 @@ static void ft_service_on_payload(void *host, uint32_t initiator, uint32_t kind,
 
 static void ft_service_on_decision(void *host, const struct ft_decision *decision)
 {
-    ft_service_decide(host, decision);
+    if (!ft_service_decide_commit(host, decision))
+        ft_service_decide(host, decision);
 }
 
 static void ft_service_on_self_failed(void *host)
@@ -166,6 +169,7 @@ bool ft_service_start(struct ft_service *s, uint64_t now, uint32_t generation,
         return false;
     c.order = s->order;
     ft_service_free_open(s, true);
+    ft_service_free_commits(s);
     ft_proto_free(s->proto);
     s->generation = generation;
     ft_service_load_failures(s);
@@ -242,6 +246,7 @@ void ft_service_serve(struct ft_service *s, uint64_t now)
     s->due_ns = FT_NEVER;
     ft_service_report_failures(s, now);
     ft_service_serve_mailboxes(s, now);
+    ft_service_serve_commits(s, now);
 }
 
 /* ---- memory -------------------------------------------------------------------------
@@ -264,6 +269,7 @@ bool ft_service_init(struct ft_service *s, struct node *node,
 void ft_service_fini(struct ft_service *s)
 {
     ft_service_free_open(s, true);
+    ft_service_free_commits(s);
     ft_proto_free(s->proto);
     free(s->order);
     free(s->list);

@@ -37,6 +37,35 @@ struct ft_open {
     uint64_t members[]; /* PEs */
 };
 
+/* An interrupted call of a team, as agents send it to each other. */
+struct ft_commit_call {
+    uint64_t team;
+    uint32_t call;
+    uint32_t cause;   /* struct ft_call */
+    uint32_t success; /* its outcome, in FT_PAYLOAD_COMMIT_RESULT */
+    uint32_t pad;
+};
+
+enum ft_commit_state {
+    FT_COMMIT_ASKED,
+    FT_COMMIT_OPEN,        /* the nodes shall contribute */
+    FT_COMMIT_CLOSED,      /* no PE of the node enters the call any more */
+    FT_COMMIT_CONTRIBUTED, /* all PEs of the node were settled */
+    FT_COMMIT_DECIDED,
+};
+
+/* What this node knows of such a call (ft_service_commit.c). */
+struct ft_commit {
+    struct ft_commit *next;
+    struct ft_commit_call what;
+    enum ft_commit_state state;
+    uint32_t success;  /* FT_COMMIT_DECIDED: the outcome */
+    bool repeat;       /* another agent asks for the outcome again */
+    uint64_t asked_ns; /* when a PE of this node asked, or it was repeated; 0: never */
+};
+
+enum { FT_COMMIT_SEQ = 0 }; /* of a key; the agreements of teams count from 1 */
+
 struct ft_service {
     struct node *node; /* the mapped node segment */
     struct ft_map *map;
@@ -47,6 +76,8 @@ struct ft_service {
     struct ft_proto *proto;              /* NULL: not started */
     uint32_t *order;                     /* of the ring */
     struct ft_open *open;
+    struct ft_commit *commits; /* the latest first */
+    bool commits_changed;      /* a message or a decision has changed one of them */
     uint64_t
         due_ns;   /* when ft_service_serve is to be called again; FT_NEVER: at an event */
     bool recheck; /* failures may complete agreements */
@@ -95,6 +126,23 @@ void ft_service_decide(struct ft_service *s, const struct ft_decision *decision)
 void ft_service_restore(struct ft_service *s);
 void ft_service_free_open(struct ft_service *s, bool all);
 
-enum ft_payload { FT_PAYLOAD_REVOKE = 1 }; /* with the unique ID of a team */
+/* ---- ft_service_commit.c ------------------------------------------------------------
+ */
+
+/* Processes the questions of the PEs for outcomes, and those of other nodes. */
+void ft_service_serve_commits(struct ft_service *s, uint64_t now);
+/* A payload of kind FT_PAYLOAD_COMMIT_... */
+void ft_service_on_commit(struct ft_service *s, uint32_t kind, const void *data,
+                          size_t len);
+/* False: the decision is not one of an outcome. */
+bool ft_service_decide_commit(struct ft_service *s, const struct ft_decision *decision);
+void ft_service_free_commits(struct ft_service *s);
+
+enum ft_payload {
+    FT_PAYLOAD_REVOKE = 1, /* the unique ID of a team */
+    FT_PAYLOAD_COMMIT_ASK, /* these: struct ft_commit_call */
+    FT_PAYLOAD_COMMIT_OPEN,
+    FT_PAYLOAD_COMMIT_RESULT,
+};
 
 #endif

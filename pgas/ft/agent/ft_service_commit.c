@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ft_service_commit.c - the agents decide the outcome of synchronizing calls that a
+ * failure has interrupted (ft/ft_commit.h).
+ *
+ * ask     The agent of a PE that asks broadcasts the call and the cause to all nodes.
+ * open    The coordinator, the lowest live node, broadcasts that the call is open, for
+ *         at most OPEN_MOST calls at a time: so the nodes cannot fill the instances of
+ *         ft_agree with different calls, each waiting for the others.
+ * settle  Each node records the cause in its map, increments the epoch and calls
+ *         membarrier(); from then on no PE of the node enters the call.  A PE is settled
+ *         if it has not entered the call, has completed it, or asks for its outcome.
+ *         When all live PEs of the node are settled, the node contributes whether one of
+ *         them has completed the call.
+ * decide  An agreement of all live nodes (ft_agree): the maximum of the contributions.
+ *         Its key is derived from team and call, since two calls of a team may be open.
+ *
+ * An agent whose PEs ask repeats the question until it knows the outcome, since a
+ * coordinator or an agent may have been replaced meanwhile.  What an agent has answered
+ * to one of its PEs is in the map, and its successor gives the others the same answer.
+ * Uses: ft_service.h, ft_proto, ft_map.
+ */
+#include "config.h"
+
+#include <linux/membarrier.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pgas/core/base/os.h"
+#include "pgas/ft/agent/ft_service.h"
+
+enum {
+    OPEN_MOST = 64,    /* undecided calls that a coordinator opens */
+    DECIDED_MOST = 64, /* decided calls that are kept */
+};
+#define AGAIN_NS UINT64_C(200000000) /* after which a question is repeated */
+#define RETRY_NS UINT64_C(10000000)  /* .. a contribution */
+
+/* ---- records ------------------------------------------------------------------------
+ */
+
+static struct ft_commit *ft_service_find_commit(const struct ft_service *s, uint64_t team,
+                                                uint32_t call)
+{
+    struct ft_commit *c = s->commits;
+
+    while (c != NULL && (c->what.team != team || c->what.call != call))
+        c = c->next;
+    return c;
+}
+
+/* NULL: no memory; the question will be repeated. */
+static struct ft_commit *ft_service_add_commit(struct ft_service *s,
+                                               const struct ft_commit_call *what)
+{
+    struct ft_commit *c = ft_service_find_commit(s, what->team, what->call);
+
+    if (c != NULL || (c = malloc(sizeof *c)) == NULL)
+        return c;
+    *c = (struct ft_commit){.next = s->commits, .what = *what};
+    s->commits = c;
+    return c;
+}
+
+/* Frees the oldest decided records but DECIDED_MOST. */
+static void ft_service_trim_commits(struct ft_service *s)
+{
+    uint32_t decided = 0;
+
+    for (struct ft_commit **at = &s->commits; *at != NULL;) {
+        struct ft_commit *c = *at;
+        if (c->state == FT_COMMIT_DECIDED && ++decided > DECIDED_MOST) {
+            *at = c->next;
+            free(c);
+        } else {
+            at = &c->next;
+        }
+    }
+}
+
+void ft_service_free_commits(struct ft_service *s)
+{
+    for (struct ft_commit *c = s->commits, *next; c != NULL; c = next) {
+        next = c->next;
+        free(c);
+    }
+    s->commits = NULL;
+}
+
+/* ---- messages ------------------------------------------------------------------------
+ */
+
+static void ft_service_broadcast_commit(struct ft_service *s, uint64_t now, uint32_t kind,
+                                        const struct ft_commit *c)
+{
+    struct ft_commit_call what = c->what;
+
+    what.success = c->success;
+    ft_proto_broadcast(s->proto, now, kind, &what, sizeof what);
+}
+
+void ft_service_on_commit(struct ft_service *s, uint32_t kind, const void *data,
+                          size_t len)
+{
+    struct ft_commit_call what;
+
+    if (len != sizeof what)
+        return;
+    memcpy(&what, data, sizeof what);
+    struct ft_commit *c = ft_service_add_commit(s, &what);
+    if (c == NULL)
+        return;
+    s->commits_changed = true;
+    s->due_ns = 0;
+    if (kind == FT_PAYLOAD_COMMIT_ASK) {
+        c->repeat = c->repeat || c->state == FT_COMMIT_DECIDED;
+    } else if (kind == FT_PAYLOAD_COMMIT_OPEN && c->state == FT_COMMIT_ASKED) {
+        c->state = FT_COMMIT_OPEN;
+    } else if (kind == FT_PAYLOAD_COMMIT_RESULT && c->state != FT_COMMIT_DECIDED) {
+        c->state = FT_COMMIT_DECIDED;
+        c->success = what.success;
+    }
+}
+
+/* ---- questions of the PEs ------------------------------------------------------------
+ */
+
+/* A PE of the node has got the answer from a predecessor of this agent. */
+static bool ft_service_was_answered(const struct ft_service *s,
+                                    const struct ft_commit_call *what, uint32_t *success)
+{
+    for (uint32_t i = 0; i < s->map->local; i++) {
+        struct ft_calls *calls = ft_map_calls(s->map, i);
+        uint32_t used = atomic_load_explicit(&calls->used, memory_order_acquire);
+        for (uint32_t k = 0; k < used && ft_service_is_live(s, i); k++) {
+            struct ft_call *call = &calls->line[k];
+            if (atomic_load_explicit(&call->team, memory_order_acquire) != what->team ||
+                atomic_load_explicit(&call->answered, memory_order_acquire) != what->call)
+                continue;
+            *success = call->success;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void ft_service_take_question(struct ft_service *s, uint64_t now, uint32_t local,
+                                     uint32_t line)
+{
+    const struct ft_call *call = &ft_map_calls(s->map, local)->line[line];
+    struct ft_commit_call what = {
+        .team = atomic_load_explicit(&call->team, memory_order_acquire),
+        .call = atomic_load_explicit(&call->asked, memory_order_acquire),
+        .cause = call->cause};
+    bool fresh = ft_service_find_commit(s, what.team, what.call) == NULL;
+    struct ft_commit *c = ft_service_add_commit(s, &what);
+
+    if (c == NULL) {
+        s->due_ns = now + RETRY_NS;
+        return;
+    }
+    if (fresh && ft_service_was_answered(s, &what, &c->success))
+        c->state = FT_COMMIT_DECIDED;
+    if (c->state == FT_COMMIT_DECIDED) {
+        ft_map_answer(s->node, local, line, c->success != 0);
+        return;
+    }
+    bool again = c->asked_ns != 0 && now >= c->asked_ns + AGAIN_NS;
+    if (c->asked_ns == 0 || again)
+        c->asked_ns = now;
+    if (fresh || again) /* else another node has asked */
+        ft_service_broadcast_commit(s, now, FT_PAYLOAD_COMMIT_ASK, c);
+    if (c->asked_ns + AGAIN_NS < s->due_ns)
+        s->due_ns = c->asked_ns + AGAIN_NS;
+}
+
+static void ft_service_take_questions(struct ft_service *s, uint64_t now)
+{
+    for (uint32_t i = 0; i < s->map->local; i++) {
+        struct ft_calls *calls = ft_map_calls(s->map, i);
+        uint32_t used = atomic_load_explicit(&calls->used, memory_order_acquire);
+        for (uint32_t w = 0; w < (used + 63) / 64 && ft_service_is_live(s, i); w++) {
+            uint64_t bits = atomic_load_explicit(&calls->asking[w], memory_order_acquire);
+            for (; bits != 0; bits &= bits - 1)
+                ft_service_take_question(s, now, i,
+                                         w * 64 + (uint32_t)__builtin_ctzll(bits));
+        }
+    }
+}
+
+/* ---- contribution of this node -------------------------------------------------------
+ */
+
+/* After it, no PE of the node enters the call. */
+static void ft_service_close_call(struct ft_service *s, const struct ft_commit_call *what)
+{
+    if (what->cause != FT_CAUSE_REVOKED)
+        ft_map_fail(s->node, &what->cause, 1);
+    else if (!ft_service_is_revoked(s, what->team))
+        ft_map_revoke(s->node, what->team);
+    ft_map_wake_watchers(s->map); /* another process may have set the bit only */
+    /* Where it fails, the PEs execute full fences, and this thread must, too. */
+    atomic_thread_fence(memory_order_seq_cst);
+    os_membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+}
+
+/* False: the PE is in the call.  *completed: it has completed the call. */
+static bool ft_service_is_settled(const struct ft_call *line, uint32_t call,
+                                  bool *completed)
+{
+    int32_t begun = (int32_t)(atomic_load_explicit(&line->begun, memory_order_acquire)),
+            ended, number = (int32_t)call;
+
+    if (begun - number < 0)
+        return true;
+    bool asks = atomic_load_explicit(&line->asked, memory_order_acquire) == call;
+    ended = (int32_t)(atomic_load_explicit(&line->ended, memory_order_acquire));
+    *completed = *completed || ended - number >= 0;
+    return asks || ended - number >= 0;
+}
+
+/* True if all live PEs of the node are settled. */
+static bool ft_service_settle(const struct ft_service *s, const struct ft_commit *c,
+                              bool *completed)
+{
+    for (uint32_t i = 0; i < s->map->local; i++) {
+        struct ft_calls *calls = ft_map_calls(s->map, i);
+        uint32_t used = atomic_load_explicit(&calls->used, memory_order_acquire);
+        for (uint32_t k = 0; k < used && ft_service_is_live(s, i); k++) {
+            struct ft_call *line = &calls->line[k];
+            if (atomic_load_explicit(&line->team, memory_order_acquire) == c->what.team &&
+                !ft_service_is_settled(line, c->what.call, completed))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* A sequence number that no other agreement has, and a team for each call. */
+static struct ft_key ft_service_commit_key(const struct ft_commit_call *what)
+{
+    return (struct ft_key){.team =
+                               what->team ^ (what->call * UINT64_C(0x9e3779b97f4a7c15)),
+                           .seq = FT_COMMIT_SEQ};
+}
+
+/* Calls are few, and most of them wait for PEs that will ask soon. */
+static void ft_service_contribute_commit(struct ft_service *s, uint64_t now,
+                                         struct ft_commit *c)
+{
+    struct ft_words words = {.n_max = 1};
+    bool completed = false;
+
+    if (c->state == FT_COMMIT_OPEN) {
+        ft_service_close_call(s, &c->what);
+        c->state = FT_COMMIT_CLOSED;
+    }
+    if (!ft_service_settle(s, c, &completed))
+        return;
+    words.word[0] = completed;
+    memset(s->set, 0, s->map->node_words * sizeof *s->set);
+    for (uint32_t node = 0; node < s->map->nnodes; node++)
+        ft_set_add(s->set, node);
+    c->state = FT_COMMIT_CONTRIBUTED;
+    /* The decision may be delivered in this call. */
+    if (ft_proto_agree(s->proto, now, ft_service_commit_key(&c->what), s->set, &words) !=
+        0) {
+        c->state = FT_COMMIT_CLOSED;
+        s->due_ns = now + RETRY_NS < s->due_ns ? now + RETRY_NS : s->due_ns;
+    }
+}
+
+bool ft_service_decide_commit(struct ft_service *s, const struct ft_decision *decision)
+{
+    for (struct ft_commit *c = s->commits; c != NULL; c = c->next) {
+        struct ft_key key = ft_service_commit_key(&c->what);
+        if (decision->key.seq != FT_COMMIT_SEQ || key.team != decision->key.team ||
+            c->state == FT_COMMIT_DECIDED)
+            continue;
+        c->state = FT_COMMIT_DECIDED;
+        c->success = decision->words.word[0] != 0;
+        s->commits_changed = true;
+        s->due_ns = 0;
+    }
+    return decision->key.seq == FT_COMMIT_SEQ;
+}
+
+/* ---- coordinator ---------------------------------------------------------------------
+ */
+
+static bool ft_service_is_coordinator(const struct ft_service *s)
+{
+    for (uint32_t node = 0; node < s->map->node; node++)
+        if (!ft_proto_node_failed(s->proto, node))
+            return false;
+    return true;
+}
+
+static void ft_service_coordinate(struct ft_service *s, uint64_t now)
+{
+    uint32_t open = 0;
+
+    for (const struct ft_commit *c = s->commits; c != NULL; c = c->next)
+        open += c->state != FT_COMMIT_ASKED && c->state != FT_COMMIT_DECIDED;
+    for (struct ft_commit *c = s->commits; c != NULL; c = c->next) {
+        if (c->state == FT_COMMIT_ASKED && open < OPEN_MOST) {
+            open++;
+            ft_service_broadcast_commit(s, now, FT_PAYLOAD_COMMIT_OPEN, c);
+        }
+        if (c->state == FT_COMMIT_DECIDED && c->repeat)
+            ft_service_broadcast_commit(s, now, FT_PAYLOAD_COMMIT_RESULT, c);
+        c->repeat = false;
+    }
+}
+
+void ft_service_serve_commits(struct ft_service *s, uint64_t now)
+{
+    do {
+        s->commits_changed = false;
+        ft_service_take_questions(s, now);
+        if (ft_service_is_coordinator(s))
+            ft_service_coordinate(s, now);
+        for (struct ft_commit *c = s->commits; c != NULL; c = c->next)
+            if (c->state == FT_COMMIT_OPEN || c->state == FT_COMMIT_CLOSED)
+                ft_service_contribute_commit(s, now, c);
+    } while (s->commits_changed);
+    ft_service_trim_commits(s);
+}
