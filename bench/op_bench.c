@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "pgas/datatype/op_table.h"
+#include "pgas/datatype/op/op_table.h"
 
 enum {
     ROUNDS_MAX = 101,

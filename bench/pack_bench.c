@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "bench/pack_cells.h"
-#include "pgas/datatype/pack.h"
-#include "pgas/datatype/pack_choice.h"
+#include "pgas/datatype/pack/pack.h"
+#include "pgas/datatype/pack/pack_choice.h"
 
 enum { MEMCPY = PACK_KERNELS, GENERIC, CHOSEN, CONTESTANTS, LEARN_CALLS = 500 };
 

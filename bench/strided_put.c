@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * strided_put.c - bandwidth of iput and iget of doubles between two PEs, beside a contiguous
- * put of the same bytes and one put per element.
+ * strided_put.c - bandwidth of iput and iget of doubles between two PEs, beside a
+ * contiguous put of the same bytes and one put per element.
  *
  *   oshrun -n 2 --vnodes 2 bench/strided_put [-v] [STRIDE...]
  *

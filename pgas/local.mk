@@ -7,16 +7,16 @@ pgas_sources = \
 	pgas/threads/amo.h pgas/threads/atomic.h pgas/threads/pause.h \
 	pgas/datatype/copy.c pgas/datatype/copy.h pgas/datatype/copy_x86.h \
 	pgas/datatype/isa.c pgas/datatype/isa.h pgas/datatype/isa_cpu.h \
-	pgas/datatype/layout.c pgas/datatype/layout.h \
-	pgas/datatype/layout_cursor.c pgas/datatype/layout_cursor.h \
-	pgas/datatype/layout_overlap.c \
-	pgas/datatype/layout_wire.c pgas/datatype/layout_wire.h \
-	pgas/datatype/op.c pgas/datatype/op.h \
-	pgas/datatype/op_isas.h pgas/datatype/op_table.h \
-	pgas/datatype/pack.c pgas/datatype/pack.h \
-	pgas/datatype/pack_indexed.c pgas/datatype/pack_indexed.h \
-	pgas/datatype/pack_choice.c pgas/datatype/pack_choice.h pgas/datatype/pack_isas.h \
-	pgas/datatype/pack_ticks.h pgas/datatype/pack_tune.c pgas/datatype/pack_tune.h \
+	pgas/datatype/layout/layout.c pgas/datatype/layout/layout.h \
+	pgas/datatype/layout/layout_cursor.c pgas/datatype/layout/layout_cursor.h \
+	pgas/datatype/layout/layout_overlap.c \
+	pgas/datatype/layout/layout_wire.c pgas/datatype/layout/layout_wire.h \
+	pgas/datatype/op/op.c pgas/datatype/op/op.h \
+	pgas/datatype/op/op_isas.h pgas/datatype/op/op_table.h \
+	pgas/datatype/pack/pack.c pgas/datatype/pack/pack.h \
+	pgas/datatype/pack/pack_indexed.c pgas/datatype/pack/pack_indexed.h \
+	pgas/datatype/pack/pack_choice.c pgas/datatype/pack/pack_choice.h pgas/datatype/pack/pack_isas.h \
+	pgas/datatype/pack/pack_ticks.h pgas/datatype/pack/pack_tune.c pgas/datatype/pack/pack_tune.h \
 	pgas/core/boot/agree.c pgas/core/boot/agree.h \
 	pgas/core/memory/alloc.c pgas/core/memory/alloc.h \
 	pgas/core/progress/alive.h \
@@ -172,45 +172,45 @@ libft_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 # multiplication is fused with an addition: all give the same bits.
 OP_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden -fno-math-errno -ffp-contract=off
 PACK_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
-pack_source = pgas/datatype/pack_fixed.h pgas/datatype/pack_index.h pgas/datatype/pack_permute.h \
-	pgas/datatype/pack_table.h
-op_source = pgas/datatype/op_kernels.h pgas/datatype/op_pairs.h pgas/datatype/op_table.h
+pack_source = pgas/datatype/pack/pack_fixed.h pgas/datatype/pack/pack_index.h pgas/datatype/pack/pack_permute.h \
+	pgas/datatype/pack/pack_table.h
+op_source = pgas/datatype/op/op_kernels.h pgas/datatype/op/op_pairs.h pgas/datatype/op/op_table.h
 
 noinst_LTLIBRARIES += libop_base.la
-libop_base_la_SOURCES = pgas/datatype/op_base.c pgas/datatype/op_rest.c $(op_source)
+libop_base_la_SOURCES = pgas/datatype/op/op_base.c pgas/datatype/op/op_rest.c $(op_source)
 libop_base_la_CFLAGS = $(OP_CFLAGS)
 # The pack kernels, likewise.
 noinst_LTLIBRARIES += libpack_base.la
-libpack_base_la_SOURCES = pgas/datatype/pack_base.c $(pack_source)
+libpack_base_la_SOURCES = pgas/datatype/pack/pack_base.c $(pack_source)
 libpack_base_la_CFLAGS = $(PACK_CFLAGS)
 op_libraries = libop_base.la libpack_base.la
 if CPU_X86_64
 noinst_LTLIBRARIES += libop_avx2.la libop_avx512.la libpack_avx2.la libpack_avx512.la libpack_vbmi.la
-libpack_avx2_la_SOURCES = pgas/datatype/pack_avx2.c $(pack_source)
+libpack_avx2_la_SOURCES = pgas/datatype/pack/pack_avx2.c $(pack_source)
 libpack_avx2_la_CFLAGS = $(PACK_CFLAGS) -mavx2
-libpack_avx512_la_SOURCES = pgas/datatype/pack_avx512.c pgas/datatype/pack_permute_avx512.c $(pack_source)
+libpack_avx512_la_SOURCES = pgas/datatype/pack/pack_avx512.c pgas/datatype/pack/pack_permute_avx512.c $(pack_source)
 libpack_avx512_la_CFLAGS = $(PACK_CFLAGS) -mavx512f -mavx512bw -mavx512dq -mavx512vl
-libpack_vbmi_la_SOURCES = pgas/datatype/pack_permute_vbmi.c $(pack_source)
+libpack_vbmi_la_SOURCES = pgas/datatype/pack/pack_permute_vbmi.c $(pack_source)
 libpack_vbmi_la_CFLAGS = $(libpack_avx512_la_CFLAGS) -mavx512vbmi
-libop_avx2_la_SOURCES = pgas/datatype/op_avx2.c $(op_source)
+libop_avx2_la_SOURCES = pgas/datatype/op/op_avx2.c $(op_source)
 libop_avx2_la_CFLAGS = $(OP_CFLAGS) -mavx2
-libop_avx512_la_SOURCES = pgas/datatype/op_avx512.c $(op_source)
+libop_avx512_la_SOURCES = pgas/datatype/op/op_avx512.c $(op_source)
 libop_avx512_la_CFLAGS = $(OP_CFLAGS) -mavx512f -mavx512bw -mavx512dq -mavx512vl \
 	-mprefer-vector-width=512
 op_libraries += libop_avx2.la libop_avx512.la libpack_avx2.la libpack_avx512.la libpack_vbmi.la
 endif
 if CPU_AARCH64
 noinst_LTLIBRARIES += libop_sve.la libpack_sve.la
-libpack_sve_la_SOURCES = pgas/datatype/pack_sve.c $(pack_source)
+libpack_sve_la_SOURCES = pgas/datatype/pack/pack_sve.c $(pack_source)
 libpack_sve_la_CFLAGS = $(PACK_CFLAGS) -march=armv8.2-a+sve
-libop_sve_la_SOURCES = pgas/datatype/op_sve.c $(op_source)
+libop_sve_la_SOURCES = pgas/datatype/op/op_sve.c $(op_source)
 libop_sve_la_CFLAGS = $(OP_CFLAGS) -march=armv8.2-a+sve
 op_libraries += libop_sve.la libpack_sve.la
 endif
 
 # The same without vectors, for benchmarks alone.
 noinst_LTLIBRARIES += libop_scalar.la
-libop_scalar_la_SOURCES = pgas/datatype/op_scalar.c $(op_source)
+libop_scalar_la_SOURCES = pgas/datatype/op/op_scalar.c $(op_source)
 libop_scalar_la_CFLAGS = $(OP_CFLAGS) -fno-tree-vectorize -fno-tree-slp-vectorize
 
 # The simulated PEs, for tests alone.

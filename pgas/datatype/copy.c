@@ -5,7 +5,7 @@
 #include "pgas/datatype/copy.h"
 #include "pgas/threads/atomic.h"
 #include "pgas/datatype/copy_x86.h"
-#include "pgas/datatype/op_table.h"
+#include "pgas/datatype/op/op_table.h"
 
 /* The loop over wide registers is faster than memcpy while source and destination are in
  * the L1 cache (measured on Zen 4, where memcpy uses `rep movsb` from 4 KiB on).  Beyond

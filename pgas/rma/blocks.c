@@ -2,8 +2,8 @@
 /* blocks.c - see blocks.h. */
 #include "config.h"
 
-#include "pgas/datatype/layout_cursor.h"
-#include "pgas/datatype/pack.h"
+#include "pgas/datatype/layout/layout_cursor.h"
+#include "pgas/datatype/pack/pack.h"
 #include "pgas/rma/blocks.h"
 #include "pgas/rma/rma.h"
 

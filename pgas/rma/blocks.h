@@ -13,7 +13,7 @@
 #define PGAS_RMA_BLOCKS_H
 
 #include "include/shmem.h"
-#include "pgas/datatype/layout.h"
+#include "pgas/datatype/layout/layout.h"
 
 /* Both layouts have the same number of bytes; blocks of the target do not overlap. */
 void rma_put_layout(shmem_ctx_t ctx, void *dest, const struct layout *dest_layout,

@@ -12,9 +12,9 @@
 #include "pgas/core/base/pgas.h"
 #include "pgas/core/check/check.h"
 #include "pgas/core/memory/peer.h"
-#include "pgas/datatype/layout_wire.h"
-#include "pgas/datatype/pack.h"
-#include "pgas/datatype/pack_choice.h"
+#include "pgas/datatype/layout/layout_wire.h"
+#include "pgas/datatype/pack/pack.h"
+#include "pgas/datatype/pack/pack_choice.h"
 #include "pgas/rma/blocks.h"
 #include "pgas/rma/layouts.h"
 

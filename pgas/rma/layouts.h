@@ -13,7 +13,7 @@
 #define PGAS_RMA_LAYOUTS_H
 
 #include "include/shmemx.h"
-#include "pgas/datatype/layout.h"
+#include "pgas/datatype/layout/layout.h"
 
 int layouts_contiguous(size_t bytes, shmemx_layout_t *handle, const char *fn);
 int layouts_vector(size_t block, ptrdiff_t stride, size_t count, shmemx_layout_t *handle,

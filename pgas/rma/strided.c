@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "pgas/core/base/log.h"
-#include "pgas/datatype/pack.h"
+#include "pgas/datatype/pack/pack.h"
 #include "pgas/rma/blocks.h"
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"

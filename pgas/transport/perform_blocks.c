@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pgas/datatype/pack.h"
+#include "pgas/datatype/pack/pack.h"
 #include "pgas/transport/perform_blocks.h"
 
 void perform_own_segments(const struct transport_world *world,

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "pgas/coll/algorithms/reduce.h"
-#include "pgas/datatype/op.h"
+#include "pgas/datatype/op/op.h"
 #include "tests/api/multi/check.h"
 
 enum { MOST = 1 << 17, LATE_US = 30000 };

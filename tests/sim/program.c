@@ -11,7 +11,7 @@
 #include "pgas/core/base/os.h"
 #include "pgas/core/base/pgas.h"
 #include "pgas/core/team/team.h"
-#include "pgas/datatype/op.h"
+#include "pgas/datatype/op/op.h"
 #include "pgas/transport/test/random.h"
 #include "tests/sim/program.h"
 

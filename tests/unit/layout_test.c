@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pgas/datatype/layout_cursor.h"
-#include "pgas/datatype/layout_wire.h"
+#include "pgas/datatype/layout/layout_cursor.h"
+#include "pgas/datatype/layout/layout_wire.h"
 #include "tests/unit/kernels/random_layout.h"
 
 static size_t cases(void)

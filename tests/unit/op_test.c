@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "include/shmem_types.def"
-#include "pgas/datatype/op.h"
+#include "pgas/datatype/op/op.h"
 #include "tests/unit/kernels/check.h"
 
 static void check_rows_of(const struct check_extent *extent, bool special)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pgas/datatype/pack_tune.h"
+#include "pgas/datatype/pack/pack_tune.h"
 
 /* Kernel FAST is the fastest; kernel BAD accepts nothing. */
 enum { CALLS = 400, BLOCKS = 100 };

@@ -9,7 +9,7 @@
 #include "pgas/coll/sync/mailbox.h"
 #include "pgas/coll/sync/scratch.h"
 #include "pgas/core/team/team.h"
-#include "pgas/datatype/op.h"
+#include "pgas/datatype/op/op.h"
 
 /* Ring of segments between neighbours of a rooted chain (reduce_buffered.c). */
 enum {

@@ -11,7 +11,7 @@
 #include "pgas/coll/select/select.h"
 #include "pgas/core/memory/peer.h"
 #include "pgas/core/team/team.h"
-#include "pgas/datatype/op.h"
+#include "pgas/datatype/op/op.h"
 
 struct reduce_job {
     struct shmem_team *team;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "pgas/core/team/team.h"
-#include "pgas/datatype/op.h"
+#include "pgas/datatype/op/op.h"
 
 /* Inclusive scan: dest on PE i of the team = source of PE 0 op ... op source of PE i, in
  * this order, for n elements of `size` bytes.  The exclusive scan ends with the source of

@@ -23,7 +23,7 @@
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/sync/credit.h"
 #include "pgas/core/team/team.h"
-#include "pgas/datatype/op.h"
+#include "pgas/datatype/op/op.h"
 
 struct nb; /* a request */
 

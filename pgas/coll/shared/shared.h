@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "include/shmemx.h"
-#include "pgas/datatype/op.h"
+#include "pgas/datatype/op/op.h"
 
 /* Collective: 0, or -1 on all PEs (no space, or SHMEM_TEAM_INVALID). */
 int shared_create(shmem_team_t team, size_t bytes, shmemx_shared_t *shared,

@@ -9,7 +9,7 @@
 #include "include/shmemx.h"
 #include "pgas/core/base/pool.h"
 #include "pgas/core/team/team.h"
-#include "pgas/datatype/op.h"
+#include "pgas/datatype/op/op.h"
 
 /*
  * Synchronisation words before a node's copy, in the memory of its leader.  All of them

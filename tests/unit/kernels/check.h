@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "pgas/datatype/op.h"
+#include "pgas/datatype/op/op.h"
 
 /* What a kernel is tried with: 0 .. count_max elements in steps of count_step, each with
  * the operands 0 .. shifts - 1 bytes (in steps of shift_step) before a page that cannot

@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "pgas/datatype/layout_cursor.h"
-#include "pgas/datatype/layout_wire.h"
-#include "pgas/datatype/pack.h"
+#include "pgas/datatype/layout/layout_cursor.h"
+#include "pgas/datatype/layout/layout_wire.h"
+#include "pgas/datatype/pack/pack.h"
 #include "tests/unit/kernels/check_layouts.h"
 #include "tests/unit/kernels/random_layout.h"
 

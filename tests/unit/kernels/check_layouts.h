@@ -11,7 +11,7 @@
 #ifndef PGAS_TESTS_CHECK_LAYOUTS_H
 #define PGAS_TESTS_CHECK_LAYOUTS_H
 
-#include "pgas/datatype/pack_choice.h"
+#include "pgas/datatype/pack/pack_choice.h"
 
 enum { CHECK_LAYOUTS_TEXT = 320 };
 

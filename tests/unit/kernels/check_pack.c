@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "pgas/datatype/pack.h"
+#include "pgas/datatype/pack/pack.h"
 #include "tests/unit/kernels/check_pack.h"
 #include "tests/unit/kernels/random_layout.h"
 

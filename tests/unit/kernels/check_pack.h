@@ -7,7 +7,7 @@
 #ifndef PGAS_TESTS_CHECK_PACK_H
 #define PGAS_TESTS_CHECK_PACK_H
 
-#include "pgas/datatype/pack_choice.h"
+#include "pgas/datatype/pack/pack_choice.h"
 
 enum { CHECK_PACK_TEXT = 320 };
 

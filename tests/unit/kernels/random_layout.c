@@ -62,13 +62,14 @@ static ptrdiff_t random_stride(uint64_t *state, size_t block, size_t extent)
 }
 
 /* How many repetitions of `bytes` bytes, `stride` bytes apart, a layout may have */
-static size_t random_room(const struct random_layout *r, size_t bytes, size_t stride)
+static size_t random_repetitions(const struct random_layout *r, size_t bytes,
+                                 size_t stride)
 {
-    size_t room = (r->small ? RANDOM_SMALL_BYTES : RANDOM_BYTES_MAX) / bytes;
+    size_t most = (r->small ? RANDOM_SMALL_BYTES : RANDOM_BYTES_MAX) / bytes;
 
-    if (r->small && stride > 0 && room > RANDOM_SMALL_RANGE / stride)
-        room = RANDOM_SMALL_RANGE / stride;
-    return room > 250 ? 250 : room < 1 ? 1 : room;
+    if (r->small && stride > 0 && most > RANDOM_SMALL_RANGE / stride)
+        most = RANDOM_SMALL_RANGE / stride;
+    return most > 250 ? 250 : most < 1 ? 1 : most;
 }
 
 /* Vectors of up to `most` levels, not too long */
@@ -83,8 +84,8 @@ static int random_nested(struct random_layout *r, uint64_t *state, unsigned most
         /* Sometimes the higher level is interleaved with the lower one, or overlaps. */
         if (i > 0 && random_below(state, 6) == 0)
             level[i].stride = random_stride(state, block, block);
-        size_t room = random_room(r, block * n, (size_t)labs(level[i].stride));
-        level[i].count = 1 + random_below(state, i > 0 && room > 9 ? 9 : room);
+        size_t limit = random_repetitions(r, block * n, (size_t)labs(level[i].stride));
+        level[i].count = 1 + random_below(state, i > 0 && limit > 9 ? 9 : limit);
         n *= level[i].count;
         extent += (size_t)labs(level[i].stride) * (level[i].count - 1);
     }

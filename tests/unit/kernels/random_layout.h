@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pgas/datatype/layout.h"
+#include "pgas/datatype/layout/layout.h"
 
 enum { RANDOM_BYTES_MAX = 20000, RANDOM_SMALL_BYTES = 2000, RANDOM_SMALL_RANGE = 40000 };
 

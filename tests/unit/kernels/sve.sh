@@ -25,20 +25,21 @@ compile() {
     # shellcheck disable=SC2086 # a list
     "$cross" $flags "$@" -c "$top_srcdir/$file" -o "$work/$(basename "$file" .c).o"
 }
-for file in isa op op_base op_rest; do
+for file in isa op/op op/op_base op/op_rest; do
     compile pgas/datatype/$file.c
 done
-compile pgas/datatype/op_sve.c -march=armv8.2-a+sve
+compile pgas/datatype/op/op_sve.c -march=armv8.2-a+sve
 compile tests/unit/kernels/check.c
 compile tests/unit/kernels/sve.c
 "$cross" -static "$work"/*.o -lm -o "$work/sve"
 rm "$work"/*.o
-for file in isa op op_base copy layout layout_cursor layout_overlap pack pack_base pack_choice pack_indexed pack_tune; do
+for file in isa op/op op/op_base copy layout/layout layout/layout_cursor layout/layout_overlap \
+    pack/pack pack/pack_base pack/pack_choice pack/pack_indexed pack/pack_tune; do
     compile pgas/datatype/$file.c
 done
-compile pgas/datatype/op_sve.c -march=armv8.2-a+sve
-compile pgas/datatype/op_rest.c
-compile pgas/datatype/pack_sve.c -march=armv8.2-a+sve
+compile pgas/datatype/op/op_sve.c -march=armv8.2-a+sve
+compile pgas/datatype/op/op_rest.c
+compile pgas/datatype/pack/pack_sve.c -march=armv8.2-a+sve
 for file in check_pack random_layout sve_pack; do
     compile tests/unit/kernels/$file.c
 done

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pack_tune.h - finds the fastest kernel for each shape of vector by timing the copies
+ * that the program does.
+ *
+ * A shape is the block, both strides and the binary logarithm of the size; it determines
+ * the unit, the direction (packing, unpacking or both strided) and the cache that the
+ * data is in.  The first copies of a shape, or the first parts of a long copy, take the
+ * candidates in turn; each byte is copied once.  The least cost of each candidate counts,
+ * so that interrupts and page faults have no effect, and slow candidates are dropped
+ * after few turns.  A shape costs about 50 measured copies or parts; nothing is measured
+ * before the first copy, nor for copies below PACK_TUNE_MIN bytes.
+ *
+ * Threads may share a table.  One thread at a time measures a shape, others use the
+ * default kernel meanwhile.  Shapes whose hashes collide replace each other.
+ * Uses: pack_table, threads/atomic.  Used by: pack_choice.
+ */
+#ifndef PGAS_DATATYPE_PACK_TUNE_H
+#define PGAS_DATATYPE_PACK_TUNE_H
+
+#include "pgas/datatype/pack/pack_table.h"
+#include "pgas/threads/atomic.h"
+
+enum { PACK_TUNE_CELLS = 256, PACK_TUNE_MIN = 256, PACK_TUNE_KERNEL_BITS = 8 };
+
+/* `learned`: 56 bits of the key, and the kernel + 1; 0 before.  The other members belong
+ * to the thread that holds `busy`. */
+struct pack_tune_cell {
+    uint64_t learned, key;
+    uint32_t busy, candidates; /* bits 1 << kernel */
+    uint32_t cost[PACK_KERNELS];
+    uint8_t turn, next;
+};
+
+struct pack_tune {
+    struct pack_tune_cell cell[PACK_TUNE_CELLS];
+};
+
+/* What pack_tune_measure needs of its caller: run, and can, which is true for the kernels
+ * that accept the vector. */
+struct pack_tune_kernels {
+    bool (*can)(enum pack_kernel k, const struct vector_copy *v);
+    void (*run)(enum pack_kernel k, const struct vector_copy *v);
+    enum pack_kernel (*first)(const struct vector_copy *v); /* before any measurement */
+};
+
+/* The hash of a shape: its lowest bits select the cell, the others are stored in it.
+ * `epoch` changes when the set of kernels does. */
+static inline uint64_t pack_tune_key(const struct vector_copy *v, uint64_t epoch)
+{
+    uint64_t size = (uint64_t)(63 - __builtin_clzll(v->block * v->count));
+    uint64_t h = v->block * 0x9e3779b97f4a7c15u;
+
+    h += (uint64_t)v->to_stride * 0xbf58476d1ce4e5b9u;
+    h += (uint64_t)v->from_stride * 0x94d049bb133111ebu + (epoch << 8 | size);
+    h = (h ^ h >> 32) * 0xd6e8feb86659fd93u;
+    return h ^ h >> 32;
+}
+
+/* The kernel found for a key, or PACK_KERNELS.  56 bits do not prove that the shape is
+ * the same: the caller must ask the kernel whether it accepts the vector. */
+static inline enum pack_kernel pack_tune_cell_found(const struct pack_tune_cell *c,
+                                                    uint64_t key)
+{
+    uint64_t word = load_acquire_u64(&c->learned) ^
+                    (key & ~(((uint64_t)1 << PACK_TUNE_KERNEL_BITS) - 1));
+
+    return word - 1 < PACK_KERNELS ? (enum pack_kernel)(word - 1) : PACK_KERNELS;
+}
+
+static inline enum pack_kernel pack_tune_found(const struct pack_tune *t, uint64_t key)
+{
+    return pack_tune_cell_found(&t->cell[key % PACK_TUNE_CELLS], key);
+}
+
+/* Copies the vector, for whose key no kernel is found yet, and measures. */
+void pack_tune_measure(struct pack_tune *t, const struct pack_tune_kernels *with,
+                       uint64_t key, const struct vector_copy *v);
+
+#endif
