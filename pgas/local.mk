@@ -55,13 +55,13 @@ pgas_sources = \
 	pgas/ft/ft.c pgas/ft/ft.h pgas/ft/ft_commit.c pgas/ft/ft_commit.h pgas/ft/ft_guard.c \
 	pgas/ft/ft_handler.h pgas/ft/ft_map.c pgas/ft/ft_map.h pgas/ft/ft_watch.h \
 	pgas/rma/api.h \
-	pgas/rma/amo_at.c pgas/rma/amo_at.h pgas/rma/api_amo.c pgas/rma/api_ctx.c \
-	pgas/rma/api_order.c pgas/rma/order.h pgas/rma/lock.c pgas/rma/lock.h pgas/rma/lock_owner.c pgas/rma/lock_owner.h \
-	pgas/rma/api_layout.c pgas/rma/layouts.c pgas/rma/layouts.h \
-	pgas/rma/api_rma.c pgas/rma/rma.c pgas/rma/rma.h \
-	pgas/rma/api_signal.c pgas/rma/signal.c pgas/rma/signal.h \
-	pgas/rma/api_strided.c pgas/rma/blocks.c pgas/rma/blocks.h pgas/rma/strided.c pgas/rma/strided.h \
-	pgas/rma/api_wait.c pgas/rma/compare.h \
+	pgas/rma/amo_at.c pgas/rma/amo_at.h pgas/rma/api/api_amo.c pgas/rma/api/api_ctx.c \
+	pgas/rma/api/api_order.c pgas/rma/order.h pgas/rma/lock.c pgas/rma/lock.h pgas/rma/lock_owner.c pgas/rma/lock_owner.h \
+	pgas/rma/api/api_layout.c pgas/rma/layouts.c pgas/rma/layouts.h \
+	pgas/rma/api/api_rma.c pgas/rma/rma.c pgas/rma/rma.h \
+	pgas/rma/api/api_signal.c pgas/rma/signal.c pgas/rma/signal.h \
+	pgas/rma/api/api_strided.c pgas/rma/blocks.c pgas/rma/blocks.h pgas/rma/strided.c pgas/rma/strided.h \
+	pgas/rma/api/api_wait.c pgas/rma/compare.h \
 	pgas/rma/wait.c pgas/rma/wait.h pgas/rma/wait_set.c pgas/rma/wait_set.h \
 	pgas/coll/api/active.c pgas/coll/api/active.h pgas/coll/api/coll_state.c pgas/coll/api/coll_state.h \
 	pgas/coll/select/adapt.c pgas/coll/select/adapt.h \

@@ -58,7 +58,7 @@ uint32_t ft_bmg_targets(const struct ft_bmg *b, uint32_t root,
 /* Whether (initiator, seq) was not seen before; marks it as seen. */
 bool ft_bmg_mark(struct ft_bmg *b, uint32_t initiator, uint64_t seq);
 
-/* Appends a frame to the log; the oldest frames make room.  A frame that is longer than
+/* Appends a frame to the log, which drops its oldest frames.  A frame that is longer than
  * the log is not stored. */
 void ft_bmg_log_add(struct ft_bmg *b, const void *frame, size_t len);
 
