@@ -31,7 +31,7 @@ struct turn {
 };
 
 /* As a datatype engine does: the compiler must not know the length of the block. */
-__attribute__((noinline, noclone)) static void bench_generic(const struct vector_copy *v)
+__attribute__((noinline)) static void bench_generic(const struct vector_copy *v)
 {
     char *to = v->to;
     const char *from = v->from;

@@ -24,12 +24,28 @@ static size_t rma_elements(const struct nohang_round *r)
     return n[nohang_draw(r, 10, 6)];
 }
 
+/* Every STRIDE-th element there, a contiguous array here */
+static void rma_copy_layout(size_t n, int pe, bool put)
+{
+    shmemx_layout_t there, here;
+
+    if (shmemx_layout_vector(sizeof(long), STRIDE * sizeof(long), n, &there) != 0 ||
+        shmemx_layout_contiguous(n * sizeof(long), &here) != 0)
+        shmem_global_exit(1);
+    if (put)
+        shmemx_put_layout(rma_there, there, rma_here, here, pe);
+    else
+        shmemx_get_layout(rma_here, here, rma_there, there, pe);
+    shmemx_layout_free(&there);
+    shmemx_layout_free(&here);
+}
+
 static int rma_put(struct nohang_round *r)
 {
     size_t n = rma_elements(r);
     int pe = rma_target(r);
 
-    switch (nohang_draw(r, 11, 6)) {
+    switch (nohang_draw(r, 11, 7)) {
     case 0:
         shmem_long_p(rma_there, 1, pe);
         break;
@@ -45,6 +61,9 @@ static int rma_put(struct nohang_round *r)
     case 4:
         shmem_long_ibput(rma_there, rma_here, STRIDE, 2, 1, n, pe);
         break;
+    case 5:
+        rma_copy_layout(n, pe, true);
+        break;
     default:
         shmem_ctx_put32(SHMEM_CTX_DEFAULT, rma_there, rma_here, n, pe);
     }
@@ -56,7 +75,7 @@ static int rma_get(struct nohang_round *r)
     size_t n = rma_elements(r);
     int pe = rma_target(r);
 
-    switch (nohang_draw(r, 11, 6)) {
+    switch (nohang_draw(r, 11, 7)) {
     case 0:
         (void)shmem_long_g(rma_there, pe);
         break;
@@ -71,6 +90,9 @@ static int rma_get(struct nohang_round *r)
         break;
     case 4:
         shmem_long_ibget(rma_here, rma_there, 2, STRIDE, 1, n, pe);
+        break;
+    case 5:
+        rma_copy_layout(n, pe, false);
         break;
     default:
         shmem_ctx_get64(SHMEM_CTX_DEFAULT, rma_here, rma_there, n, pe);
