@@ -45,7 +45,7 @@ static int one(struct chan *chan, int to, unsigned i)
         status = try_get(chan, got, at, i % 8 == 1 ? LEN : 8, &done);
         break;
     case 6:
-        status = try_put_signal(chan, at, pattern(i), i % 1000, &signal, &done);
+        status = try_put_signal(chan, at, pattern(i), i % 100, &signal, &done);
         break;
     default:
         status = try_amo(chan, word_symaddr(to, COUNT_WORD), &add, &done);
