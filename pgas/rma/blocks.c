@@ -4,6 +4,7 @@
 
 #include "pgas/datatype/layout/layout_cursor.h"
 #include "pgas/datatype/pack/pack.h"
+#include "pgas/ft/ft.h"
 #include "pgas/rma/blocks.h"
 #include "pgas/rma/rma.h"
 
@@ -118,6 +119,7 @@ static void blocks_get_remote(shmem_ctx_t ctx, const struct blocks_fragment *all
         net_await_source(c, &f[ended % BLOCKS_GETS].net.done, pe, fn);
         ended++;
     }
+    ft_operations_completed(); /* data of a failed PE must not be passed on */
 }
 
 void rma_put_layout(shmem_ctx_t ctx, void *dest, const struct layout *dest_layout,

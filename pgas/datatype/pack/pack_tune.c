@@ -60,6 +60,10 @@ static void tune_measure(struct pack_tune_cell *c, const struct pack_tune_kernel
 
     while ((c->candidates >> k & 1) == 0)
         k++;
+    if (!with->can(k, v)) {
+        with->run(with->first(v), v);
+        return;
+    }
     uint64_t begin = pack_ticks();
     with->run(k, v);
     uint64_t cost = ((pack_ticks() - begin) << 12) / (v->block * v->count);
@@ -85,8 +89,11 @@ static void tune_copy_parts(struct pack_tune_cell *c,
         left -= v.count;
     }
     v.count = left;
-    if (left > 0)
-        with->run(pack_tune_cell_found(c, c->key), &v);
+    if (left == 0)
+        return;
+    /* Another shape with the same key may have a kernel that this one cannot use. */
+    enum pack_kernel found = pack_tune_cell_found(c, c->key);
+    with->run(found < PACK_KERNELS && with->can(found, &v) ? found : with->first(&v), &v);
 }
 
 void pack_tune_measure(struct pack_tune *t, const struct pack_tune_kernels *with,
