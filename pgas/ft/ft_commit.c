@@ -62,9 +62,14 @@ void ft_commit_recheck(struct shmem_team *team, struct ft_call *call)
 static bool ft_commit_answered(const void *arg)
 {
     const struct ft_call *call = arg;
+    struct ft_calls *calls = ft_commit_calls();
+    uint32_t line = (uint32_t)(call - calls->line);
+    uint64_t asking =
+        atomic_load_explicit(&calls->asking[line / 64], memory_order_acquire);
 
-    return atomic_load_explicit(&call->answered, memory_order_acquire) ==
-           atomic_load_explicit(&call->asked, memory_order_relaxed);
+    return (asking >> line % 64 & 1) == 0 &&
+           atomic_load_explicit(&call->answered, memory_order_acquire) ==
+               atomic_load_explicit(&call->asked, memory_order_relaxed);
 }
 
 /* What the agents of other nodes must know before they read the lines of their PEs. */

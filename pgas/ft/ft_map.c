@@ -188,7 +188,8 @@ void ft_map_complete(struct node *node, uint32_t local, int slot)
     ft_map_wake_pe(node, local);
 }
 
-/* A successor of an agent that dies in between answers again. */
+/* The PE waits for both stores: a successor of an agent that dies in between finds the
+ * bit and answers again, and a new question is not lost. */
 void ft_map_answer(struct node *node, uint32_t local, uint32_t line, bool success)
 {
     struct ft_calls *calls = ft_map_calls(node_ft(node), local);
@@ -196,8 +197,8 @@ void ft_map_answer(struct node *node, uint32_t local, uint32_t line, bool succes
     uint32_t number = atomic_load_explicit(&call->asked, memory_order_acquire);
 
     call->success = success;
-    atomic_fetch_and_explicit(&calls->asking[line / 64], ~(UINT64_C(1) << line % 64),
-                              memory_order_relaxed);
     atomic_store_explicit(&call->answered, number, memory_order_release);
+    atomic_fetch_and_explicit(&calls->asking[line / 64], ~(UINT64_C(1) << line % 64),
+                              memory_order_release);
     ft_map_wake_pe(node, local);
 }

@@ -11,9 +11,11 @@
 
 #define STATE core_self.boot
 
-/* Reports the affected processes that are PEs of this job. */
-static void boot_events_report(const pmix_info_t *info, size_t n)
+/* Reports the affected processes that are PEs of this job.  True: there are some. */
+static bool boot_events_report(const pmix_info_t *info, size_t n)
 {
+    bool ours = false;
+
     for (size_t i = 0; i < n; i++) {
         const pmix_value_t *value = &info[i].value;
         if (strcmp(info[i].key, PMIX_EVENT_AFFECTED_PROC) != 0 ||
@@ -21,22 +23,27 @@ static void boot_events_report(const pmix_info_t *info, size_t n)
             continue;
         const pmix_proc_t *proc = value->data.proc;
         if (strncmp(proc->nspace, boot_nspace(), PMIX_MAX_NSLEN) == 0 &&
-            proc->rank < pgas_self.npes)
+            proc->rank < pgas_self.npes) {
             STATE.on_failure(proc->rank);
+            ours = true;
+        }
     }
+    return ours;
 }
 
 /* It runs after the other handlers of these codes and before default handlers, those
- * without codes.  These must not run: that of Open MPI's MPI library ends the job. */
+ * without codes.  These must not run for PEs of this job: that of Open MPI's MPI library
+ * ends the job. */
 static void boot_events_handle(size_t id, pmix_status_t status, const pmix_proc_t *source,
                                pmix_info_t info[], size_t ninfo, pmix_info_t *results,
                                size_t nresults,
                                pmix_event_notification_cbfunc_fn_t complete, void *data)
 {
     (void)id, (void)status, (void)source, (void)results, (void)nresults;
-    boot_events_report(info, ninfo);
+    bool ours = boot_events_report(info, ninfo);
     if (complete != NULL)
-        complete(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, data);
+        complete(ours ? PMIX_EVENT_ACTION_COMPLETE : PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0,
+                 NULL, NULL, data);
 }
 
 /* Only codes that say that a process has ended abnormally: a lost connection does not. */

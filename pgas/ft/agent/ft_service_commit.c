@@ -107,6 +107,8 @@ void ft_service_on_commit(struct ft_service *s, uint32_t kind, const void *data,
     if (len != sizeof what)
         return;
     memcpy(&what, data, sizeof what);
+    if (what.cause != FT_CAUSE_REVOKED && what.cause >= s->map->npes)
+        return;
     struct ft_commit *c = ft_service_add_commit(s, &what);
     if (c == NULL)
         return;
