@@ -150,7 +150,8 @@ static bool strided_is_blockwise(const struct strided *s)
 }
 
 static void strided_put_remote(shmem_ctx_t ctx, char *dest, const char *source,
-                               const struct strided *s, int pe, const char *fn)
+                               const struct strided *s, struct extent e, int pe,
+                               const char *fn)
 {
     ptrdiff_t to = s->dst * (ptrdiff_t)s->size, from = s->sst * (ptrdiff_t)s->size;
 
@@ -159,13 +160,15 @@ static void strided_put_remote(shmem_ctx_t ctx, char *dest, const char *source,
         rma_put_layout(ctx, dest, &t, source, &f, pe, fn);
         return;
     }
+    (void)peer_symaddr(dest + e.low, e.bytes, pe, fn); /* before the first block */
     for (size_t i = 0; i < s->nblocks; i++)
         rma_put(ctx, dest + (ptrdiff_t)i * to, source + (ptrdiff_t)i * from,
                 s->bsize * s->size, pe, fn);
 }
 
 static void strided_get_remote(shmem_ctx_t ctx, char *dest, const char *source,
-                               const struct strided *s, int pe, const char *fn)
+                               const struct strided *s, struct extent e, int pe,
+                               const char *fn)
 {
     ptrdiff_t to = s->dst * (ptrdiff_t)s->size, from = s->sst * (ptrdiff_t)s->size;
 
@@ -174,6 +177,7 @@ static void strided_get_remote(shmem_ctx_t ctx, char *dest, const char *source,
         rma_get_layout(ctx, dest, &t, source, &f, pe, fn);
         return;
     }
+    (void)peer_symaddr(source + e.low, e.bytes, pe, fn); /* before the first block */
     for (size_t i = 0; i < s->nblocks; i++)
         rma_get_nbi(ctx, dest + (ptrdiff_t)i * to, source + (ptrdiff_t)i * from,
                     s->bsize * s->size, pe, fn);
@@ -190,8 +194,7 @@ void strided_put(shmem_ctx_t ctx, void *dest, const void *source, struct strided
     struct extent e = strided_extent_of(&s, s.dst, fn);
     char *low = (char *)dest + e.low;
     if (net_remote(pe)) {
-        (void)peer_symaddr(low, e.bytes, pe, fn);
-        strided_put_remote(ctx, dest, source, &s, pe, fn);
+        strided_put_remote(ctx, dest, source, &s, e, pe, fn);
         return;
     }
     char *mapped = peer_at(low, e.bytes, pe, fn);
@@ -209,8 +212,7 @@ void strided_get(shmem_ctx_t ctx, void *dest, const void *source, struct strided
     struct extent e = strided_extent_of(&s, s.sst, fn);
     const char *low = (const char *)source + e.low;
     if (net_remote(pe)) {
-        (void)peer_symaddr(low, e.bytes, pe, fn);
-        strided_get_remote(ctx, dest, source, &s, pe, fn);
+        strided_get_remote(ctx, dest, source, &s, e, pe, fn);
         return;
     }
     const char *mapped = peer_at(low, e.bytes, pe, fn);

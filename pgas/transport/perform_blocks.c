@@ -103,6 +103,31 @@ int perform_get_blocks(const struct perform_segment segment[SEGMENTS],
     return 0;
 }
 
+int perform_put_message(const struct transport_world *world, uint64_t nvectors,
+                        const void *message, size_t len)
+{
+    struct perform_segment segment[SEGMENTS];
+
+    if (nvectors > len / sizeof(struct transport_vector))
+        return -EINVAL;
+    size_t vectors = perform_vectors_size((unsigned)nvectors);
+    perform_own_segments(world, segment);
+    return perform_put_blocks(segment, message, (unsigned)nvectors,
+                              (const char *)message + vectors, len - vectors);
+}
+
+int perform_get_message(const struct transport_world *world, uint64_t nvectors,
+                        const void *message, size_t len, void *packed, size_t bytes)
+{
+    struct perform_segment segment[SEGMENTS];
+
+    if (nvectors > len / sizeof(struct transport_vector) ||
+        perform_vectors_size((unsigned)nvectors) != len)
+        return -EINVAL;
+    perform_own_segments(world, segment);
+    return perform_get_blocks(segment, message, (unsigned)nvectors, packed, bytes);
+}
+
 int perform_blocks_here(const struct perform_segment segment[SEGMENTS],
                         const struct transport_blocks *blocks, bool put)
 {

@@ -38,6 +38,13 @@ int perform_get_blocks(const struct perform_segment segment[SEGMENTS],
                        const void *vectors, unsigned nvectors, void *packed,
                        size_t bytes);
 
+/* The same for a received message of `len` bytes and the segments of this PE: it has
+ * nvectors vectors, followed, of a put, by the packed bytes. */
+int perform_put_message(const struct transport_world *world, uint64_t nvectors,
+                        const void *message, size_t len);
+int perform_get_message(const struct transport_world *world, uint64_t nvectors,
+                        const void *message, size_t len, void *packed, size_t bytes);
+
 /* Copy between the caller's memory and mapped segments, by blocks->copy and a temporary
  * buffer; `put`: to the segments.  0; -ENOMEM; or an error as above. */
 int perform_blocks_here(const struct perform_segment segment[SEGMENTS],

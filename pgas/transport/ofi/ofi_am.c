@@ -350,20 +350,6 @@ static char *ofi_am_local_address(const struct transport_net *net, unsigned segm
     return (char *)net->world->segment[segment].base + offset;
 }
 
-/* Copy the packed bytes that follow the vectors at data. */
-static int ofi_am_perform_blocks(const struct transport_net *net,
-                                 const struct ofi_message *m, const void *data)
-{
-    size_t vectors = perform_vectors_size((unsigned)m->operand);
-    struct perform_segment segment[SEGMENTS];
-
-    if (m->operand > OFI_MESSAGE_MAX || vectors > m->len)
-        return -EINVAL;
-    perform_own_segments(net->world, segment);
-    return perform_put_blocks(segment, data, (unsigned)m->operand,
-                              (const char *)data + vectors, m->len - vectors);
-}
-
 /* Perform a request: copy the m->len bytes of a put at data, then update the word; every
  * amo that writes is a release. 0; or -errno, and nothing was written. */
 static int ofi_am_perform(const struct transport_net *net, const struct ofi_message *m,
@@ -375,7 +361,7 @@ static int ofi_am_perform(const struct transport_net *net, const struct ofi_mess
                                       .cond = m->cond};
 
     if (m->type == OFI_MESSAGE_PUT_BLOCKS)
-        return ofi_am_perform_blocks(net, m, data);
+        return perform_put_message(net->world, m->operand, data, m->len);
     if (m->op >= TRANSPORT_AMO_OPS ||
         (m->size != sizeof(uint32_t) && m->size != sizeof(uint64_t)))
         return -EINVAL;
@@ -463,17 +449,12 @@ static void ofi_am_reply(struct transport_ctx *ctx, const struct ofi_message *re
 static void ofi_am_reply_blocks(struct transport_ctx *ctx, const struct ofi_message *m,
                                 const void *vectors)
 {
-    struct perform_segment segment[SEGMENTS];
     char *packed = malloc(OFI_MESSAGE_MAX);
     int error = packed == NULL ? -ENOMEM : -EINVAL;
 
-    perform_own_segments(ctx->net->world, segment);
-    if (packed != NULL &&
-        m->cond <= OFI_MESSAGE_MAX - offsetof(struct ofi_message, name) &&
-        m->operand <= OFI_MESSAGE_MAX &&
-        perform_vectors_size((unsigned)m->operand) == m->len)
-        error = perform_get_blocks(segment, vectors, (unsigned)m->operand, packed,
-                                   (size_t)m->cond);
+    if (packed != NULL && m->cond <= OFI_MESSAGE_MAX - offsetof(struct ofi_message, name))
+        error = perform_get_message(ctx->net->world, m->operand, vectors, m->len, packed,
+                                    (size_t)m->cond);
     ofi_am_reply(ctx, m, error, 0, packed, error == 0 ? (size_t)m->cond : 0);
     free(packed);
 }

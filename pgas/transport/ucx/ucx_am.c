@@ -105,21 +105,6 @@ static int ucx_am_perform_amo(const struct transport_net *net,
     return 0;
 }
 
-/* The vectors of the message are followed by the packed bytes of a put. */
-static int ucx_am_perform_blocks(const struct transport_net *net,
-                                 const struct ucx_request_header *head, const void *data,
-                                 size_t len)
-{
-    size_t vectors = perform_vectors_size((unsigned)head->operand);
-    struct perform_segment segment[SEGMENTS];
-
-    if (head->operand > UCX_DATA_MAX || vectors > len)
-        return -EINVAL;
-    perform_own_segments(net->world, segment);
-    return perform_put_blocks(segment, data, (unsigned)head->operand,
-                              (const char *)data + vectors, len - vectors);
-}
-
 /* Perform a request other than a get.  0; or -errno, and nothing was written. */
 static int ucx_am_perform(const struct transport_net *net,
                           const struct ucx_request_header *head, const void *data,
@@ -133,7 +118,7 @@ static int ucx_am_perform(const struct transport_net *net,
     case UCX_REQUEST_AMO:
         return ucx_am_perform_amo(net, head, before);
     case UCX_REQUEST_PUT_BLOCKS:
-        return ucx_am_perform_blocks(net, head, data, len);
+        return perform_put_message(net->world, head->operand, data, len);
     case UCX_REQUEST_GET:
     case UCX_REQUEST_GET_BLOCKS:
         break;
@@ -215,17 +200,14 @@ static int ucx_am_reply_blocks(struct transport_ctx *ctx, ucp_ep_h to,
                                size_t len)
 {
     const struct ucx_reply_header reply = {.token = head->token};
-    struct perform_segment segment[SEGMENTS];
 
-    if (head->len == 0 || head->len > UCX_DATA_MAX || head->operand > UCX_DATA_MAX ||
-        perform_vectors_size((unsigned)head->operand) != len)
+    if (head->len == 0 || head->len > UCX_DATA_MAX)
         return -EINVAL;
     char *packed = malloc(head->len);
     if (packed == NULL)
         return -ENOMEM;
-    perform_own_segments(ctx->net->world, segment);
-    int error =
-        perform_get_blocks(segment, vectors, (unsigned)head->operand, packed, head->len);
+    int error = perform_get_message(ctx->net->world, head->operand, vectors, len, packed,
+                                    head->len);
     if (error == 0)
         ucx_am_send_reply(ctx, to, &reply, packed, head->len, packed);
     else
