@@ -13,13 +13,6 @@
 #include "pgas/coll/algorithms/scan.h"
 #include "pgas/rma/api.h"
 
-/* With SHMEM_FT_UNIFORM a barrier follows, which no PE passes before all have their data;
- * its outcome is that of the collective. */
-ALWAYS_INLINE int api_coll_end(shmem_team_t team, int rc, const char *fn)
-{
-    return likely(pgas_self.ft == NULL) || rc != 0 ? rc : barrier_if_uniform(team, fn);
-}
-
 /* clang-format off */
 
 /* A barrier has release and acquire semantics, which completes puts that are stores. */
@@ -30,8 +23,7 @@ ROUTINE_0(void, shmem_sync_all, BY_WORLD)
 ROUTINE(int, shmem_team_sync, 0, BY_TEAM, (shmem_team_t, team, TEAM))
 { barrier_commit(team_of(team, fn), fn); return 0; }
 
-/* The end of a collective that moves data, with result rc */
-#define END(rc) api_coll_end(team, rc, fn)
+#define END(rc) barrier_end_collective(team, rc, fn)
 
 /* Data movement of elements of S bytes; PTR is the pointer type */
 #define TEAM_ARG (shmem_team_t, team, TEAM)

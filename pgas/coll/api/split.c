@@ -173,15 +173,6 @@ static struct team_set split_own_set(const struct split *s)
     return set;
 }
 
-/* The barrier after which all sync areas are cleared.  Nonzero on all live PEs: a failure
- * has interrupted it, and no PE will use the new team. */
-static __attribute__((noinline)) int split_commit(struct split *s)
-{
-    FT_GUARD(guard, ft_guard_open_team(&guard, s->parent), guard.status);
-    barrier_commit(s->parent, s->fn);
-    return 0;
-}
-
 static int split_create(struct split *s, int num_contexts, shmem_team_t *out)
 {
     struct team_set set = split_own_set(s);
@@ -196,8 +187,8 @@ static int split_create(struct split *s, int num_contexts, shmem_team_t *out)
         team_set_uid(team, s->parent, s->parent->coll->split.offers);
         team_coll_begin(team, s->slot);
     }
-    if (failure == 0)
-        failure = split_commit(s);
+    if (failure == 0) /* all sync areas are cleared, or no PE will use the new team */
+        failure = barrier_commit_guarded(s->parent, s->fn);
     good = good && failure == 0;
     if (team != NULL && good)
         *out = team;

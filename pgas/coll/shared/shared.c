@@ -143,16 +143,6 @@ static bool shared_all_able(const struct shmem_team *team, const struct descript
     return able;
 }
 
-/* The barrier after which all descriptors have been read.  Nonzero on all live PEs: a
- * failure has interrupted it, and no PE will access the memory. */
-static __attribute__((noinline)) int shared_commit(struct shmem_team *team,
-                                                   const char *fn)
-{
-    FT_GUARD(guard, ft_guard_open_team(&guard, team), guard.status);
-    barrier_commit(team, fn);
-    return 0;
-}
-
 /* *able: all PEs have memory.  Nonzero: a failure has interrupted the exchange. */
 static __attribute__((noinline)) int shared_exchange(struct shmemx_shared *s,
                                                      struct shmem_team *team,
@@ -197,8 +187,8 @@ static int shared_new(struct shmem_team *team, size_t bytes, struct shmemx_share
     *out = s;
     int status = shared_exchange(
         s, team, (struct descriptor){able ? bytes + 1 : 0, block}, bytes, &all_able, fn);
-    if (status == 0)
-        status = shared_commit(team, fn);
+    if (status == 0) /* all descriptors have been read, or no PE will use the memory */
+        status = barrier_commit_guarded(team, fn);
     if (status == 0 && !all_able)
         status = -1;
     if (status == 0) {
@@ -284,7 +274,7 @@ static struct shmemx_shared *shared_enter_result(struct shmemx_shared *s, const 
 static int shared_leave(const struct shmemx_shared *s, const char *fn)
 {
     barrier_unguard(s->team, fn);
-    return pgas_self.ft != NULL ? barrier_if_uniform(s->handle, fn) : 0;
+    return barrier_end_collective(s->handle, 0, fn);
 }
 
 int shared_reclaim(shmemx_shared_t shared, const char *fn)

@@ -279,11 +279,18 @@ void barrier_sync(struct shmem_team *team, const char *fn)
     barrier_leave(team, fn);
 }
 
-int barrier_if_uniform(shmem_team_t handle, const char *fn)
+__attribute__((noinline)) int barrier_commit_guarded(struct shmem_team *team,
+                                                     const char *fn)
+{
+    FT_GUARD(guard, ft_guard_open_team(&guard, team), guard.status);
+    barrier_commit(team, fn);
+    return 0;
+}
+
+void barrier_if_uniform(shmem_team_t handle, const char *fn)
 {
     if (pgas_self.env.ft_uniform)
         barrier_commit(team_of(handle, fn), fn);
-    return 0;
 }
 
 void barrier_last(struct shmem_team *team, const char *fn)

@@ -75,8 +75,22 @@ static inline void barrier_commit(struct shmem_team *team, const char *fn)
     ft_commit_end(team);
 }
 
-/* The same with SHMEM_FT_UNIFORM, at the end of a collective that moves data.  0. */
-int barrier_if_uniform(shmem_team_t handle, const char *fn);
+/* barrier_commit in a guard of its own.  0; or the status of the team on all live PEs, if
+ * a failure has interrupted the barrier. */
+int barrier_commit_guarded(struct shmem_team *team, const char *fn);
+
+/* barrier_commit if SHMEM_FT_UNIFORM is set. */
+void barrier_if_uniform(shmem_team_t handle, const char *fn);
+
+/* The end of a collective that moves data, with result rc, in a guard of the team.  With
+ * SHMEM_FT_UNIFORM no PE passes the barrier before all have their data, so that its
+ * outcome is that of the collective. */
+static inline int barrier_end_collective(shmem_team_t handle, int rc, const char *fn)
+{
+    if (unlikely(pgas_self.ft != NULL) && rc == 0)
+        barrier_if_uniform(handle, fn);
+    return rc;
+}
 
 /* The last barrier of a team.  After it no PE accesses the sync area of another PE, so
  * that the areas may be cleared for another team. */
