@@ -13,60 +13,66 @@
 
 enum { REGISTER = 32 };
 
-static void gather_pack_4(const struct vector_copy *v)
+/* A register of lanes of 4 bytes, or of 8 if `wide`, a constant everywhere. */
+PACK_INLINE void gather_line(bool wide, char *to, const char *from, const int32_t *lane)
 {
-    const size_t lanes = REGISTER / 4, units = v->block / 4;
+    __m256i got =
+        wide ? _mm256_i32gather_epi64((const long long *)from,
+                                      _mm_load_si128((const __m128i *)lane), 8)
+             : _mm256_i32gather_epi32((const int *)from,
+                                      _mm256_load_si256((const __m256i *)lane), 4);
+
+    _mm256_storeu_si256((__m256i *)to, got);
+}
+
+/* Its first n lanes */
+PACK_INLINE void gather_line_part(bool wide, char *to, const char *from,
+                                  const int32_t *lane, size_t n)
+{
+    const __m256i zero = _mm256_setzero_si256();
+
+    if (wide) {
+        __m256i mask = _mm256_cmpgt_epi64(_mm256_set1_epi64x((long long)n),
+                                          _mm256_setr_epi64x(0, 1, 2, 3));
+        __m256i got =
+            _mm256_mask_i32gather_epi64(zero, (const long long *)from,
+                                        _mm_load_si128((const __m128i *)lane), mask, 8);
+        _mm256_maskstore_epi64((long long *)to, mask, got);
+        return;
+    }
+    __m256i mask = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n),
+                                      _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    __m256i got = _mm256_mask_i32gather_epi32(
+        zero, (const int *)from, _mm256_load_si256((const __m256i *)lane), mask, 4);
+    _mm256_maskstore_epi32((int *)to, mask, got);
+}
+
+PACK_INLINE void gather_pack(bool wide, const struct vector_copy *v)
+{
+    const size_t u = wide ? 8 : 4, lanes = REGISTER / u, units = v->block / u;
     size_t left = units * v->count, r = 0;
     struct pack_index x;
     const char *from = v->from;
     char *to = v->to;
 
-    pack_index_make(&x, units, v->from_stride / 4, v->count, lanes);
-    for (; left > 0; to += REGISTER) {
-        size_t now = left < lanes ? left : lanes;
-        __m256i at = _mm256_load_si256((const __m256i *)x.lane[r]);
-        if (now == lanes) {
-            _mm256_storeu_si256((__m256i *)to,
-                                _mm256_i32gather_epi32((const int *)from, at, 4));
-        } else {
-            __m256i mask = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)now),
-                                              _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
-            __m256i got = _mm256_mask_i32gather_epi32(_mm256_setzero_si256(),
-                                                      (const int *)from, at, mask, 4);
-            _mm256_maskstore_epi32((int *)to, mask, got);
-        }
-        left -= now;
+    pack_index_make(&x, units, v->from_stride / (ptrdiff_t)u, v->count, lanes);
+    for (; left >= lanes; left -= lanes, to += REGISTER) {
+        gather_line(wide, to, from, x.lane[r]);
         r = r + 1 == x.registers ? 0 : r + 1;
-        from += r == 0 ? x.advance * 4 : 0;
+        from += r == 0 ? x.advance * (ptrdiff_t)u : 0;
     }
+    if (left > 0)
+        gather_line_part(wide, to, from, x.lane[r], left);
+}
+
+static void gather_pack_4(const struct vector_copy *v)
+{
+    gather_pack(false, v);
 }
 
 static void gather_pack_8(const struct vector_copy *v)
 {
-    const size_t lanes = REGISTER / 8, units = v->block / 8;
-    size_t left = units * v->count, r = 0;
-    struct pack_index x;
-    const char *from = v->from;
-    char *to = v->to;
-
-    pack_index_make(&x, units, v->from_stride / 8, v->count, lanes);
-    for (; left > 0; to += REGISTER) {
-        size_t now = left < lanes ? left : lanes;
-        __m128i at = _mm_load_si128((const __m128i *)x.lane[r]);
-        if (now == lanes) {
-            _mm256_storeu_si256((__m256i *)to,
-                                _mm256_i32gather_epi64((const long long *)from, at, 8));
-        } else {
-            __m256i mask = _mm256_cmpgt_epi64(_mm256_set1_epi64x((long long)now),
-                                              _mm256_setr_epi64x(0, 1, 2, 3));
-            __m256i got = _mm256_mask_i32gather_epi64(
-                _mm256_setzero_si256(), (const long long *)from, at, mask, 8);
-            _mm256_maskstore_epi64((long long *)to, mask, got);
-        }
-        left -= now;
-        r = r + 1 == x.registers ? 0 : r + 1;
-        from += r == 0 ? x.advance * 8 : 0;
-    }
+    gather_pack(true, v);
 }
 
 static bool gather_can(const struct vector_copy *v)

@@ -15,8 +15,6 @@
 #pragma GCC optimize("O3")
 #endif
 
-#define PACK_INLINE static inline __attribute__((always_inline))
-
 enum pack_shape { SHAPE_PACK, SHAPE_UNPACK, SHAPE_STRIDED, SHAPES };
 
 /* block and shape are constants. */

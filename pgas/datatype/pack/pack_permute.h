@@ -11,8 +11,8 @@
  * access that crosses cache lines costs two.
  *
  * A file that includes this one defines REGISTER, LANE (bytes), TO_STRIDE_MAX (lanes),
- * PERMUTE_FNS, lane_mask, lanes_below, line_lanes, line_subtract, window_load,
- * window_permute and line_store.  Uses: pack_table.  Used by: pack_permute_avx512,
+ * PERMUTE_FNS, lane_mask, lanes_below, line_lanes, line_load, line_store, line_subtract
+ * and registers_permute.  Uses: pack_table.  Used by: pack_permute_avx512,
  * pack_permute_vbmi.
  */
 
@@ -29,11 +29,32 @@ struct permute {
     size_t period, window;                /* lines; registers */
     size_t from_step;                     /* bytes of source in a period */
     size_t last_start;                    /* the largest start */
-    size_t reciprocal;                    /* of T, times 65536, rounded up */
+    size_t reciprocal;                    /* 65536 / T + 1 */
     size_t start[PERIOD_MAX];             /* of the window, in bytes */
     lane_mask data[PERIOD_MAX];
     __m512i index[PERIOD_MAX]; /* lanes from the start of the window */
 };
+
+PACK_INLINE __m512i window_permute(const char *at, __m512i index, size_t window)
+{
+    __m512i in[WINDOW_MAX];
+
+    for (size_t w = 0; w < window; w++)
+        in[w] = _mm512_loadu_si512(at + w * REGISTER);
+    return registers_permute(in, index, window);
+}
+
+/* Only `limit` lanes may be read. */
+static __m512i window_edge(const char *at, size_t limit, __m512i index)
+{
+    __m512i in[WINDOW_MAX];
+
+    for (size_t w = 0; w < WINDOW_MAX; w++)
+        in[w] = limit <= w * LANES
+                    ? _mm512_setzero_si512()
+                    : line_load(lanes_below(limit - w * LANES), at + w * REGISTER);
+    return registers_permute(in, index, WINDOW_MAX);
+}
 
 static size_t permute_gcd_lanes(size_t n)
 {

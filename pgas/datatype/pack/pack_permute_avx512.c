@@ -12,7 +12,6 @@
 /* Without optimization gcc's intrinsics are macros that convert masks. */
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 
-#define PACK_INLINE static inline __attribute__((always_inline))
 #define PERMUTE_FNS pack_permute_avx512
 
 enum { REGISTER = 64, LANE = 4, TO_STRIDE_MAX = 64, WINDOW_MAX = 4 };
@@ -30,6 +29,12 @@ PACK_INLINE void line_store(bool gaps, char *at, lane_mask data, __m512i x)
         _mm512_mask_storeu_epi32(at, data, x);
     else
         _mm512_storeu_si512(at, x);
+}
+
+/* Lanes without data are not read. */
+PACK_INLINE __m512i line_load(lane_mask data, const char *at)
+{
+    return _mm512_maskz_loadu_epi32(data, at);
 }
 
 PACK_INLINE __m512i line_subtract(__m512i lanes, size_t n)
@@ -52,27 +57,6 @@ PACK_INLINE __m512i registers_permute(const __m512i *in, __m512i index, size_t w
                                  _mm512_permutex2var_epi32(in[2], index, in[3]));
 }
 
-PACK_INLINE __m512i window_permute(const char *at, __m512i index, size_t window)
-{
-    __m512i in[WINDOW_MAX];
-
-    for (size_t w = 0; w < window; w++)
-        in[w] = _mm512_loadu_si512(at + w * REGISTER);
-    return registers_permute(in, index, window);
-}
-
-/* Only `limit` lanes may be read. */
-static __m512i window_edge(const char *at, size_t limit, __m512i index)
-{
-    __m512i in[WINDOW_MAX];
-
-    for (size_t w = 0; w < WINDOW_MAX; w++)
-        in[w] = limit <= w * 16 ? _mm512_setzero_si512()
-                                : _mm512_maskz_loadu_epi32(lanes_below(limit - w * 16),
-                                                           at + w * REGISTER);
-    return registers_permute(in, index, WINDOW_MAX);
-}
-
 struct permute;
 static __m512i line_lanes(const struct permute *x, size_t in, lane_mask *data);
 
@@ -87,7 +71,7 @@ static __m512i line_lanes(const struct permute *x, size_t in, lane_mask *data)
         _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
     __m512i stride = _mm512_set1_epi32((int)x->to_stride);
     __m512i block = _mm512_srli_epi32(
-        _mm512_mullo_epi32(t, _mm512_set1_epi32(65536 / (int)x->to_stride + 1)), 16);
+        _mm512_mullo_epi32(t, _mm512_set1_epi32((int)x->reciprocal)), 16);
 
     t = _mm512_sub_epi32(t, _mm512_mullo_epi32(block, stride));
     *data = _mm512_cmplt_epi32_mask(t, _mm512_set1_epi32((int)x->block));

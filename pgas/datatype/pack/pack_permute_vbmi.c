@@ -12,7 +12,6 @@
 /* Without optimization gcc's intrinsics are macros that convert masks. */
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 
-#define PACK_INLINE static inline __attribute__((always_inline))
 #define PERMUTE_FNS pack_permute_vbmi
 
 enum { REGISTER = 64, LANE = 1, TO_STRIDE_MAX = 128, WINDOW_MAX = 4 };
@@ -30,6 +29,12 @@ PACK_INLINE void line_store(bool gaps, char *at, lane_mask data, __m512i x)
         _mm512_mask_storeu_epi8(at, data, x);
     else
         _mm512_storeu_si512(at, x);
+}
+
+/* Lanes without data are not read. */
+PACK_INLINE __m512i line_load(lane_mask data, const char *at)
+{
+    return _mm512_maskz_loadu_epi8(data, at);
 }
 
 PACK_INLINE __m512i line_subtract(__m512i lanes, size_t n)
@@ -50,27 +55,6 @@ PACK_INLINE __m512i registers_permute(const __m512i *in, __m512i index, size_t w
         return _mm512_mask_permutexvar_epi8(low, is_high, index, in[2]);
     return _mm512_mask_mov_epi8(low, is_high,
                                 _mm512_permutex2var_epi8(in[2], index, in[3]));
-}
-
-PACK_INLINE __m512i window_permute(const char *at, __m512i index, size_t window)
-{
-    __m512i in[WINDOW_MAX];
-
-    for (size_t w = 0; w < window; w++)
-        in[w] = _mm512_loadu_si512(at + w * REGISTER);
-    return registers_permute(in, index, window);
-}
-
-/* Only `limit` lanes may be read. */
-static __m512i window_edge(const char *at, size_t limit, __m512i index)
-{
-    __m512i in[WINDOW_MAX];
-
-    for (size_t w = 0; w < WINDOW_MAX; w++)
-        in[w] = limit <= w * 64 ? _mm512_setzero_si512()
-                                : _mm512_maskz_loadu_epi8(lanes_below(limit - w * 64),
-                                                          at + w * REGISTER);
-    return registers_permute(in, index, WINDOW_MAX);
 }
 
 struct permute;

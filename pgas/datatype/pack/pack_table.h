@@ -54,6 +54,9 @@ enum pack_kernel { PACK_KERNEL_TABLE(PACK_ENUM) PACK_KERNELS };
 
 enum { PACK_FIXED_MAX = 256 };
 
+/* Of functions whose constant arguments select the code. */
+#define PACK_INLINE static inline __attribute__((always_inline))
+
 struct pack_kernel_fns {
     bool (*can)(const struct vector_copy *v); /* NULL: the kernel is not built */
     void (*run)(const struct vector_copy *v);
