@@ -4,22 +4,7 @@
 # contain a figure for each, and that it rejects invalid options with an error message.
 # Times are not checked.
 set -eu
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$top_builddir"
-here=$top_srcdir/bench
-: >"$work/err"
-
-wrong() {
-    echo "$1"
-    cat "$work/table" "$work/err"
-    exit 1
-}
-
-# rows N PATTERN: fails unless N lines of the table match PATTERN.
-rows() {
-    [ "$(grep -c -e "$2" "$work/table")" = "$1" ] || wrong "expected $1 lines like '$2'"
-}
+. "$top_srcdir/bench/smoke-lib.sh"
 
 coll() {
     timeout -k 5 100 sh "$here/coll" "$@" >"$work/table" 2>"$work/err" </dev/null

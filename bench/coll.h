@@ -78,8 +78,13 @@ int coll_parse(struct coll_options *o, int argc, char **argv, const char *letter
                void (*set_option)(int option, const char *text));
 void coll_no_option(void);
 
-/* Zeroed memory from alloc; if there is not enough, prints an error and ends all PEs. */
+/* Prints an error message and ends all PEs. */
+void coll_fail(const char *program, const char *format, ...)
+    __attribute__((format(printf, 2, 3), noreturn));
+
+/* Zeroed memory, from alloc, or private; coll_fail if there is not enough. */
 void *coll_need(const char *program, size_t bytes);
+void *coll_memory(const char *program, size_t bytes);
 
 /* If there is a problem or -h was given, prints it or the usage, and ends all PEs. */
 void coll_begin(const char *program, const char *usage, bool help);

@@ -160,17 +160,35 @@ void coll_no_option(void)
     coll_wrong("unknown option or missing value; see -h");
 }
 
+void coll_fail(const char *program, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "%s: ", program);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    fflush(NULL);
+    coll_lib.stop(1);
+    exit(1);
+}
+
 void *coll_need(const char *program, size_t bytes)
 {
     void *p = coll_lib.alloc(bytes < 8 ? 8 : bytes);
-    if (p == NULL) {
-        fprintf(stderr,
-                "%s: no symmetric memory for %zu MiB on PE %d; reduce the sizes or set "
-                "SHMEM_SYMMETRIC_SIZE\n",
-                program, (bytes >> 20) + 1, coll_lib.me());
-        coll_lib.stop(1);
-        exit(1);
-    }
+    if (p == NULL)
+        coll_fail(program,
+                  "no symmetric memory for %zu MiB on PE %d; reduce the sizes or set "
+                  "SHMEM_SYMMETRIC_SIZE",
+                  (bytes >> 20) + 1, coll_lib.me());
+    return memset(p, 0, bytes);
+}
+
+void *coll_memory(const char *program, size_t bytes)
+{
+    void *p = aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (p == NULL)
+        coll_fail(program, "no memory for %zu bytes", bytes);
     return memset(p, 0, bytes);
 }
 

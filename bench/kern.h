@@ -60,8 +60,8 @@ double kern_max(struct kern_result *r, double mine);
 void kern_exchange(double *halo, const double *first, const double *last, size_t n);
 
 /* Prints an error message about a wrong result and ends all PEs. */
-void kern_fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-void *kern_memory(size_t bytes); /* zeroed, private; kern_fail if there is none */
+#define kern_fail(...)     coll_fail("kern_bench", __VA_ARGS__)
+#define kern_memory(bytes) coll_memory("kern_bench", bytes)
 
 /* Columns of the grid: the smallest possible multiple of the rows. */
 int kern_columns(int npes);

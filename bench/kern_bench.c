@@ -10,7 +10,6 @@
  * The result of each run is verified, that of a small problem also with a serial model; a
  * wrong result ends the job with status 1.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,27 +51,6 @@ static double runs_s[RUNS_MAX], runs_comm_s[RUNS_MAX];
 double kern_waited, kern_held;
 
 /* -- functions for the kernels ------------------------------------------------------- */
-void kern_fail(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fputs("kern_bench: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    va_end(arguments);
-    fflush(NULL);
-    coll_lib.stop(1);
-    exit(1);
-}
-
-void *kern_memory(size_t bytes)
-{
-    void *p = aligned_alloc(64, (bytes + 63) / 64 * 64);
-    if (p == NULL)
-        kern_fail("no memory for %zu bytes", bytes);
-    return memset(p, 0, bytes);
-}
-
 int kern_columns(int npes)
 {
     int rows = 1;

@@ -5,22 +5,7 @@
 # is detected; that the tables of bench/kernels contain a figure for each.  Times are not
 # checked.
 set -eu
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$top_builddir"
-here=$top_srcdir/bench
-: >"$work/err"
-
-wrong() {
-    echo "$1"
-    cat "$work/table" "$work/err"
-    exit 1
-}
-
-# rows N PATTERN: fails unless N lines of the table match PATTERN.
-rows() {
-    [ "$(grep -c -e "$2" "$work/table")" = "$1" ] || wrong "expected $1 lines like '$2'"
-}
+. "$top_srcdir/bench/smoke-lib.sh"
 
 kernels() {
     timeout -k 5 100 sh "$here/kernels" "$@" >"$work/table" 2>"$work/err" </dev/null

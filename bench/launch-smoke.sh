@@ -3,21 +3,8 @@
 # launch-smoke.sh - tests that bench/launch prints its three tables with and without mpirun
 # and reports a job that fails.  Times are not checked.
 set -eu
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$top_builddir"
+. "$top_srcdir/bench/smoke-lib.sh"
 launch=$top_srcdir/bench/launch
-
-wrong() {
-    echo "$1"
-    cat "$work/table" "$work/err"
-    exit 1
-}
-
-# rows N PATTERN: fails unless N lines of the table match PATTERN.
-rows() {
-    [ "$(grep -c -e "$2" "$work/table")" = "$1" ] || wrong "expected $1 lines like '$2'"
-}
 
 # Ours only: no ratio, no verdict.
 MPIRUN=/nonexistent sh "$launch" -r 2 -n '2 3' -k '1 2' -o "$work/data" \

@@ -63,7 +63,7 @@ bench_launch_fence_LDADD   = $(PMIX_LIBS)
 
 TESTS += bench/bench-smoke.sh bench/coll-smoke.sh bench/ft-smoke.sh bench/kernels-smoke.sh bench/launch-smoke.sh \
 	bench/net-smoke.sh bench/op-smoke.sh bench/pack-smoke.sh bench/strided-smoke.sh
-EXTRA_DIST += bench/bench-smoke.sh bench/op-smoke.sh bench/launch-smoke.sh bench/compare bench/compare.awk \
+EXTRA_DIST += bench/bench-smoke.sh bench/smoke-lib.sh bench/op-smoke.sh bench/launch-smoke.sh bench/compare bench/compare.awk \
 	bench/coll bench/coll.awk bench/coll-smoke.sh bench/coll_mpi.c \
 	bench/kernels bench/kernels.awk bench/kernels-smoke.sh bench/kern_mpi.c \
 	bench/ft bench/ft.awk bench/ft-smoke.sh \

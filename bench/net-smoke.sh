@@ -3,25 +3,10 @@
 # net-smoke.sh - tests that bench/net and bench/net-memory run their programs, parse and
 # evaluate the output, and report a contestant that fails.  Times are not checked.
 set -eu
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$top_builddir"
+. "$top_srcdir/bench/smoke-lib.sh"
 net=$top_srcdir/bench/net
-here=$top_srcdir/bench
-
-wrong() {
-    echo "$1"
-    cat "$work/table" "$work/err"
-    exit 1
-}
-
-# rows N PATTERN: fails unless N lines of the table match PATTERN.
-rows() {
-    [ "$(grep -c -e "$2" "$work/table")" = "$1" ] || wrong "expected $1 lines like '$2'"
-}
 
 # -- synthetic data: medians, ratios, verdicts ------------------------------------------
-: >"$work/err"
 # The time of ours is 1.2 x that of the raw library in round 1 and 1.05 x in rounds 2 and 3;
 # its rate is 0.5 x and 0.95 x.
 awk 'BEGIN {

@@ -3,16 +3,7 @@
 # pack-smoke.sh - tests that bench/pack measures all contestants and that its summary is
 # computed from the medians.  Times are not checked.
 set -eu
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$top_builddir"
-here=$top_srcdir/bench
-
-wrong() {
-    echo "$1"
-    cat "$work/table"
-    exit 1
-}
+. "$top_srcdir/bench/smoke-lib.sh"
 
 # -- synthetic data --------------------------------------------------------------------
 # The chosen kernel is the best one in one of two cells, and slower than generic in one.
@@ -43,7 +34,7 @@ contestants='ours ompi mpich'
 [ -z "${SANITIZED:-}" ] || contestants=ours
 # shellcheck disable=SC2086 # words
 timeout -k 5 100 sh "$here/pack" -m quick -r 1 -t 0.00001 $contestants >"$work/table" 2>"$work/err" ||
-    wrong "pack ended with status $?: $(cat "$work/err")"
+    wrong "pack ended with status $?"
 [ "$(grep -c '^\(un\)*pack  *[0-9]* ' "$work/table")" = 4 ] || wrong "not 4 cells"
 grep -q '^chosen within 5 % of the best kernel: [0-4] of 4 cells' "$work/table" || wrong "no summary"
 if grep 'is left out' "$work/err"; then

@@ -4,21 +4,7 @@
 # with each form of exchange, on one node and two; that a wrong result is detected; that the
 # tables have a figure for each.  Times are not checked.
 set -eu
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$top_builddir"
-here=$top_srcdir/bench
-
-wrong() {
-    echo "$1"
-    cat "$work/table" "$work/err"
-    exit 1
-}
-
-# rows N PATTERN: fails unless N lines of the table match PATTERN.
-rows() {
-    [ "$(grep -c -e "$2" "$work/table")" = "$1" ] || wrong "expected $1 lines like '$2'"
-}
+. "$top_srcdir/bench/smoke-lib.sh"
 
 bench() {
     timeout -k 5 100 "$OSHRUN" "$@" >"$work/table" 2>"$work/err" </dev/null

@@ -60,10 +60,25 @@ static inline double *strided_first_row(const struct strided_halo *h, int parity
     return h->tile[parity] + h->radius * h->pitch;
 }
 
-/* Prints an error message and ends all PEs. */
-void strided_fail(const char *format, ...)
-    __attribute__((format(printf, 1, 2), noreturn));
-void *strided_memory(size_t bytes); /* zeroed, private */
+/* Copies the radius columns from `row` on, of all rows that are no halo. */
+static inline void strided_pack_columns(const struct strided_halo *h, const double *row,
+                                        double *to)
+{
+    for (size_t i = 0; i < h->rows; i++, row += h->pitch)
+        for (size_t k = 0; k < h->radius; k++)
+            *to++ = row[k];
+}
+
+static inline void strided_unpack_columns(const struct strided_halo *h, double *row,
+                                          const double *from)
+{
+    for (size_t i = 0; i < h->rows; i++, row += h->pitch)
+        for (size_t k = 0; k < h->radius; k++)
+            row[k] = *from++;
+}
+
+#define strided_fail(...)     coll_fail("strided_bench", __VA_ARGS__)
+#define strided_memory(bytes) coll_memory("strided_bench", bytes)
 
 /* An application: `form` may be NULL where only opening and closing the arrays. */
 struct strided_app {

@@ -8,7 +8,6 @@
  * over PEs of the time in exchanges, waiting for other PEs included.  The result of each
  * form is compared with a serial one first; a wrong result ends the job with status 1.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,27 +36,6 @@ static bool spoil;
 static double *all; /* symmetric */
 
 double strided_waited;
-
-void strided_fail(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fputs("strided_bench: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    va_end(arguments);
-    fflush(NULL);
-    coll_lib.stop(1);
-    exit(1);
-}
-
-void *strided_memory(size_t bytes)
-{
-    void *p = aligned_alloc(64, (bytes + 63) / 64 * 64);
-    if (p == NULL)
-        strided_fail("no memory for %zu bytes", bytes);
-    return memset(p, 0, bytes);
-}
 
 /* The greatest value of all PEs, and their sum */
 static double gather_values(double mine, double *sum)

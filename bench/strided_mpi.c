@@ -112,20 +112,6 @@ static void halo_open_packed(const struct strided_halo *h)
     open_buffers(2 * h->rows * h->radius * sizeof(double));
 }
 
-static void pack_columns(const struct strided_halo *h, const double *row, double *to)
-{
-    for (size_t i = 0; i < h->rows; i++, row += h->pitch)
-        for (size_t k = 0; k < h->radius; k++)
-            *to++ = row[k];
-}
-
-static void unpack_columns(const struct strided_halo *h, double *row, const double *from)
-{
-    for (size_t i = 0; i < h->rows; i++, row += h->pitch)
-        for (size_t k = 0; k < h->radius; k++)
-            row[k] = *from++;
-}
-
 static void halo_packed(const struct strided_halo *h, int parity)
 {
     double *row = strided_first_row(h, parity);
@@ -137,15 +123,15 @@ static void halo_packed(const struct strided_halo *h, int parity)
               &request[0]);
     MPI_Irecv(arrived + half, (int)half, MPI_DOUBLE, h->west, TO_EAST, MPI_COMM_WORLD,
               &request[1]);
-    pack_columns(h, row + h->radius, message);
+    strided_pack_columns(h, row + h->radius, message);
     MPI_Isend(message, (int)half, MPI_DOUBLE, h->west, TO_WEST, MPI_COMM_WORLD,
               &request[2]);
-    pack_columns(h, row + h->columns, message + half);
+    strided_pack_columns(h, row + h->columns, message + half);
     MPI_Isend(message + half, (int)half, MPI_DOUBLE, h->east, TO_EAST, MPI_COMM_WORLD,
               &request[3]);
     MPI_Waitall(4, request, status);
-    unpack_columns(h, row + h->columns + h->radius, arrived);
-    unpack_columns(h, row, arrived + half);
+    strided_unpack_columns(h, row + h->columns + h->radius, arrived);
+    strided_unpack_columns(h, row, arrived + half);
 }
 
 static void matrix_open_packed(const struct strided_matrix *m)

@@ -138,20 +138,6 @@ static void halo_open_packed(const struct strided_halo *h)
     open_buffers(2 * h->rows * h->radius * sizeof(double));
 }
 
-static void pack_columns(const struct strided_halo *h, const double *row, double *to)
-{
-    for (size_t i = 0; i < h->rows; i++, row += h->pitch)
-        for (size_t k = 0; k < h->radius; k++)
-            *to++ = row[k];
-}
-
-static void unpack_columns(const struct strided_halo *h, double *row, const double *from)
-{
-    for (size_t i = 0; i < h->rows; i++, row += h->pitch)
-        for (size_t k = 0; k < h->radius; k++)
-            row[k] = *from++;
-}
-
 /* The first half of a buffer is for data from the west. */
 static void halo_packed(const struct strided_halo *h, int parity)
 {
@@ -161,16 +147,16 @@ static void halo_packed(const struct strided_halo *h, int parity)
     double *out = (double *)(void *)message;
 
     calls++;
-    pack_columns(h, row + h->radius, out);
+    strided_pack_columns(h, row + h->radius, out);
     shmem_double_put_signal(east, out, half, &from_east, calls, SHMEM_SIGNAL_SET,
                             h->west);
-    pack_columns(h, row + h->columns, out + half);
+    strided_pack_columns(h, row + h->columns, out + half);
     shmem_double_put_signal(west, out + half, half, &from_west, calls, SHMEM_SIGNAL_SET,
                             h->east);
     shmem_signal_wait_until(&from_east, SHMEM_CMP_GE, calls);
-    unpack_columns(h, row + h->columns + h->radius, east);
+    strided_unpack_columns(h, row + h->columns + h->radius, east);
     shmem_signal_wait_until(&from_west, SHMEM_CMP_GE, calls);
-    unpack_columns(h, row, west);
+    strided_unpack_columns(h, row, west);
 }
 
 static void matrix_open_packed(const struct strided_matrix *m)

@@ -305,20 +305,6 @@ static const char *case_run(const struct check_case *c)
     return NULL;
 }
 
-/* True if the kernel copies the whole vectors of the layout */
-static bool case_uses(const struct layout *l, enum pack_kernel kernel)
-{
-    struct vector_copy v = {NULL,
-                            NULL,
-                            (ptrdiff_t)l->block,
-                            l->level[0].stride,
-                            l->block,
-                            l->level[0].count,
-                            l->unit};
-
-    return l->levels > 0 && pack_kernel_can(kernel, &v);
-}
-
 /* Runs the batch with each kernel forced, and with none. */
 static int batch_run(struct check_layouts *k, size_t n)
 {
@@ -336,7 +322,7 @@ static int batch_run(struct check_layouts *k, size_t n)
                 return -1;
             }
             if (kernel < PACK_KERNELS)
-                k->used[kernel] += case_uses(batch[i].l, kernel);
+                k->used[kernel] += random_layout_uses(batch[i].l, kernel);
         }
     }
     return 0;

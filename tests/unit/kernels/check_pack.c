@@ -165,19 +165,6 @@ static int check_between(const struct random_layout *r, enum pack_kernel k, bool
                        : check_target(r, k, to, 0, r->bytes, "copy", text);
 }
 
-static bool accepted(const struct layout *l, enum pack_kernel k)
-{
-    struct vector_copy v = {NULL,
-                            NULL,
-                            (ptrdiff_t)l->block,
-                            l->level[0].stride,
-                            l->block,
-                            l->level[0].count,
-                            l->unit};
-
-    return l->levels > 0 && (k == PACK_KERNELS || pack_kernel_can(k, &v));
-}
-
 static int check_case(const struct random_layout *r, enum pack_kernel k, uint64_t *state,
                       char *text)
 {
@@ -212,7 +199,7 @@ long check_pack(enum pack_kernel k, size_t cases, char text[CHECK_PACK_TEXT])
             failed(text, &r, k, "layout", 0);
         else
             status = check_case(&r, k, &state, text);
-        used += status == 0 && accepted(r.l, k);
+        used += status == 0 && random_layout_uses(r.l, k);
         layout_free(r.l);
     }
     return status == 0 ? used : -1;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "pgas/datatype/layout/layout.h"
+#include "pgas/datatype/pack/pack_choice.h"
 
 enum { RANDOM_BYTES_MAX = 20000, RANDOM_SMALL_BYTES = 2000, RANDOM_SMALL_RANGE = 40000 };
 
@@ -30,6 +31,9 @@ size_t random_below(uint64_t *state, size_t n);
 int random_layout_make(struct random_layout *r, uint64_t *state);
 /* Only vectors of one level */
 int random_layout_vector(struct random_layout *r, uint64_t *state);
+
+/* True if the kernel (PACK_KERNELS: any) packs the innermost vectors of the layout. */
+bool random_layout_uses(const struct layout *l, enum pack_kernel k);
 
 /* True if two bytes of the list have the same address. */
 int random_layout_overlaps(const struct random_layout *r);
