@@ -14,7 +14,7 @@
 
 #include "pgas/core/boot/node.h"
 #include "tools/oshrun/util/loop.h"
-#include "tools/oshrun/daemon/reaper.h"
+#include "tools/oshrun/reaper/reaper.h"
 
 enum {
     LIMIT_MS = 1200, /* load may delay a tick for most of it */

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "tools/oshrun/util/error.h"
-#include "tools/oshrun/daemon/reaper.h"
+#include "tools/oshrun/reaper/reaper.h"
 #include "tools/oshrun/start/starter.h"
 
 #define NODES_MAX 100

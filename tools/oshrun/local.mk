@@ -17,5 +17,6 @@ include tools/oshrun/front/local.mk
 include tools/oshrun/map/local.mk
 include tools/oshrun/net/local.mk
 include tools/oshrun/pmix/local.mk
+include tools/oshrun/reaper/local.mk
 include tools/oshrun/start/local.mk
 include tools/oshrun/util/local.mk

@@ -15,7 +15,7 @@
 
 #include "tools/oshrun/front/front.h"
 #include "tools/oshrun/daemon/child.h"
-#include "tools/oshrun/daemon/reaper.h"
+#include "tools/oshrun/reaper/reaper.h"
 #include "tools/oshrun/util/loop.h"
 #include "tools/oshrun/daemon/daemon_main.h"
 #include "tools/oshrun/daemon/stand_in.h"

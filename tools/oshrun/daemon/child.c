@@ -17,7 +17,7 @@
 #include "config.h"
 
 #include "tools/oshrun/daemon/child.h"
-#include "tools/oshrun/daemon/reaper.h"
+#include "tools/oshrun/reaper/reaper.h"
 
 #include <errno.h>
 #include <dirent.h>

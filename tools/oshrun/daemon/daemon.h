@@ -15,7 +15,7 @@
 #include "tools/oshrun/util/job.h"
 #include "tools/oshrun/util/loop.h"
 #include "tools/oshrun/net/wire.h"
-#include "tools/oshrun/daemon/reaper.h"
+#include "tools/oshrun/reaper/reaper.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -15,7 +15,7 @@
 #include "tools/oshrun/daemon/bootstrap.h"
 #include "tools/oshrun/daemon/daemon.h"
 #include "tools/oshrun/daemon/daemon_main.h"
-#include "tools/oshrun/daemon/watchdog.h"
+#include "tools/oshrun/reaper/watchdog.h"
 #include "tools/oshrun/net/route.h"
 
 #include <errno.h>

@@ -20,13 +20,9 @@ tools_oshrun_liboshrun_a_SOURCES += \
 	tools/oshrun/daemon/launch.h \
 	tools/oshrun/daemon/pe_io.c \
 	tools/oshrun/daemon/pe_report.c \
-	tools/oshrun/daemon/reaper.c \
-	tools/oshrun/daemon/reaper.h \
 	tools/oshrun/daemon/stack_place.c \
 	tools/oshrun/daemon/stacks.c \
 	tools/oshrun/daemon/stand_in.c \
 	tools/oshrun/daemon/stand_in.h \
 	tools/oshrun/daemon/tool.c \
-	tools/oshrun/daemon/tool.h \
-	tools/oshrun/daemon/watchdog.c \
-	tools/oshrun/daemon/watchdog.h
+	tools/oshrun/daemon/tool.h

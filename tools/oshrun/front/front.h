@@ -7,7 +7,7 @@
 #ifndef OSHRUN_FRONT_FRONT_H
 #define OSHRUN_FRONT_FRONT_H
 
-#include "tools/oshrun/daemon/reaper.h"
+#include "tools/oshrun/reaper/reaper.h"
 #include "tools/oshrun/front/options.h"
 
 #include <stdint.h>

@@ -11,7 +11,7 @@
 #include "config.h"
 
 #include "tools/oshrun/util/error.h"
-#include "tools/oshrun/daemon/reaper.h"
+#include "tools/oshrun/reaper/reaper.h"
 #include "tools/oshrun/daemon/bootstrap.h"
 #include "tools/oshrun/start/starter_int.h"
 #include "tools/oshrun/util/string_list.h"

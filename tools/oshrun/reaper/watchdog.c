@@ -2,9 +2,9 @@
 /* watchdog.c - see watchdog.h.  Uses heartbeat.c, loop.c, reaper.c, error.c. */
 #include "config.h"
 
-#include "tools/oshrun/daemon/watchdog.h"
+#include "tools/oshrun/reaper/watchdog.h"
 
-#include "tools/oshrun/daemon/reaper.h"
+#include "tools/oshrun/reaper/reaper.h"
 #include "tools/oshrun/util/error.h"
 
 #include <errno.h>

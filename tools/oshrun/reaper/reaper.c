@@ -26,7 +26,7 @@
 #include "config.h"
 
 #include "pgas/core/boot/node.h"
-#include "tools/oshrun/daemon/reaper.h"
+#include "tools/oshrun/reaper/reaper.h"
 
 #include <ctype.h>
 #include <dirent.h>
