@@ -121,11 +121,12 @@ struct ft_call {
     _Atomic uint32_t begun;    /* the last call that the PE has entered */
     _Atomic uint32_t ended;    /* the last call that has succeeded on this PE */
     _Atomic uint32_t asked;    /* the call whose outcome the PE asks for; 0: none */
-    uint32_t cause;            /* stored before `asked`: a failed PE of the team, or .. */
+    uint32_t cause;            /* stored before `asked`: a failed PE of the team, or
+                                * FT_CAUSE_REVOKED */
     _Atomic uint32_t answered; /* the call whose outcome the agent has stored */
     uint32_t success;          /* stored before `answered`: its outcome */
 };
-#define FT_CAUSE_REVOKED UINT32_MAX /* .. the team is revoked */
+#define FT_CAUSE_REVOKED UINT32_MAX /* the team is revoked */
 
 /* The lines of a local rank in use, and those with a question for the agent. */
 struct ft_calls {

@@ -35,7 +35,7 @@ const struct layout *layouts_of(shmemx_layout_t handle, const char *fn)
 
 /* ---- creation -------------------------------------------------------------------- */
 
-/* Takes the result of a constructor, which has set errno if it is NULL. */
+/* Stores the result of a constructor, which has set errno if it is NULL. */
 static int layouts_publish(struct layout *l, shmemx_layout_t *handle, const char *fn)
 {
     *handle = (shmemx_layout_t)l;
@@ -108,9 +108,9 @@ int layouts_indexed(const size_t *bytes, const ptrdiff_t *offset, size_t n,
 int layouts_struct(const shmemx_layout_t *member, const ptrdiff_t *offset, size_t n,
                    shmemx_layout_t *handle, const char *fn)
 {
-    *handle = SHMEMX_LAYOUT_INVALID;
     for (size_t i = 0; i < n; i++)
         if (member[i] == SHMEMX_LAYOUT_INVALID) {
+            *handle = SHMEMX_LAYOUT_INVALID;
             log_warn("%s: argument 1 'member': its element %zu of %zu is "
                      "SHMEMX_LAYOUT_INVALID; pass layouts that exist",
                      fn, i, n);
@@ -158,17 +158,11 @@ int layouts_read(const void *buffer, size_t bytes, shmemx_layout_t *handle,
 
 /* Before the first shmem_init, packing uses what the processor has.  shmem_init replaces
  * that by what the environment says. */
-static void layouts_choose_kernels(void)
-{
-    if (pgas_self.life != LIFE_UP)
-        pack_choice_init(isa_best(), PACK_KERNELS);
-}
-
 static void layouts_open_kernels(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    pthread_once(&once, layouts_choose_kernels);
+    pthread_once(&once, pack_choice_init_default);
 }
 
 static int layouts_check_stream(const struct layout *l, size_t offset, size_t n,

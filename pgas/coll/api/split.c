@@ -297,7 +297,8 @@ static int split_axis(shmem_team_t parent, int xrange, int axis, int num_context
     return split_create(&s, num_contexts, team);
 }
 
-/* Results are equal on all live PEs, so all undo the first axis alike. */
+/* All live PEs get 0, all get -1, or all get an error code, so that all undo the first
+ * axis in the same way. */
 int split_axes(shmem_team_t parent, int xrange, const int num_contexts[2],
                shmem_team_t *xaxis, shmem_team_t *yaxis, const char *fn)
 {

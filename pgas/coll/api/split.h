@@ -24,8 +24,8 @@ struct split_state {
 /* num_contexts of a new team: from config if mask selects it, else 0. */
 int split_config(const shmem_team_config_t *config, long mask);
 
-/* Create a team of the PEs of the set.  Returns 0, -1, or after a failure an error code
- * of shmemx.h; equal on all live PEs. */
+/* Create a team of the PEs of the set.  Returns 0 on all live PEs, or -1 on all, or after
+ * a failure an error code of shmemx.h on all; the codes may differ. */
 int split_set(shmem_team_t parent, const struct team_set *set, int num_contexts,
               shmem_team_t *team, const char *fn);
 

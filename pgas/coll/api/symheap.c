@@ -17,7 +17,7 @@
 
 enum { POISON = 0xdb }; /* fill pattern of freed memory with SHMEM_DEBUG=2 */
 
-/* False: a failure has interrupted the barrier, on all live PEs alike (ft_commit.h). */
+/* False on all live PEs: a failure has interrupted the barrier (ft_commit.h). */
 static __attribute__((noinline)) bool symheap_barrier(const char *fn)
 {
     FT_GUARD(guard, ft_guard_open_team(&guard, team_live()), guard.status == 0);

@@ -2,6 +2,7 @@
 /* pack_choice.c - see pack_choice.h.  Uses: pack_isas, pack_tune. */
 #include "config.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,11 +24,14 @@ static const struct pack_kernel_fns *const pack_kernels[PACK_KERNELS] = {
 };
 
 static struct {
+    pthread_mutex_t lock; /* of initialization */
+    bool is_set;          /* pack_choice_init has been called */
     bool here[PACK_KERNELS];
     enum pack_kernel forced;
     uint64_t epoch; /* of the tuner: counts calls of pack_choice_init */
     struct pack_tune tune;
-} pack_choice = {.here = {[PACK_SCALAR] = true, [PACK_BLOCK] = true, [PACK_FIXED] = true},
+} pack_choice = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                 .here = {[PACK_SCALAR] = true, [PACK_BLOCK] = true, [PACK_FIXED] = true},
                  .forced = PACK_KERNELS};
 
 const char *pack_kernel_name(enum pack_kernel k)
@@ -56,12 +60,28 @@ void pack_kernel_run(enum pack_kernel k, const struct vector_copy *v)
     pack_kernels[k]->run(v);
 }
 
-void pack_choice_init(enum isa isa, enum pack_kernel forced)
+static void pack_choice_set(enum isa isa, enum pack_kernel forced)
 {
     for (enum pack_kernel k = 0; k < PACK_KERNELS; k++)
         pack_choice.here[k] = pack_kernel_usable(k, isa);
     pack_choice.forced = forced;
     pack_choice.epoch++;
+    pack_choice.is_set = true;
+}
+
+void pack_choice_init(enum isa isa, enum pack_kernel forced)
+{
+    pthread_mutex_lock(&pack_choice.lock);
+    pack_choice_set(isa, forced);
+    pthread_mutex_unlock(&pack_choice.lock);
+}
+
+void pack_choice_init_default(void)
+{
+    pthread_mutex_lock(&pack_choice.lock);
+    if (!pack_choice.is_set)
+        pack_choice_set(isa_best(), PACK_KERNELS);
+    pthread_mutex_unlock(&pack_choice.lock);
 }
 
 int pack_kernel_read(const char *text, enum isa isa, enum pack_kernel *k, char *error,

@@ -34,7 +34,7 @@ enum {
     DECIDED_MOST = 64, /* decided calls that are kept */
 };
 #define AGAIN_NS UINT64_C(200000000) /* after which a question is repeated */
-#define RETRY_NS UINT64_C(10000000)  /* .. a contribution */
+#define RETRY_NS UINT64_C(10000000)  /* after which a contribution is repeated */
 
 /* ---- records ------------------------------------------------------------------------
  */
@@ -146,8 +146,8 @@ static bool ft_service_was_answered(const struct ft_service *s,
     return false;
 }
 
-static void ft_service_take_question(struct ft_service *s, uint64_t now, uint32_t local,
-                                     uint32_t line)
+static void ft_service_process_question(struct ft_service *s, uint64_t now,
+                                        uint32_t local, uint32_t line)
 {
     const struct ft_call *call = &ft_map_calls(s->map, local)->line[line];
     struct ft_commit_call what = {
@@ -176,7 +176,7 @@ static void ft_service_take_question(struct ft_service *s, uint64_t now, uint32_
         s->due_ns = c->asked_ns + AGAIN_NS;
 }
 
-static void ft_service_take_questions(struct ft_service *s, uint64_t now)
+static void ft_service_process_questions(struct ft_service *s, uint64_t now)
 {
     for (uint32_t i = 0; i < s->map->local; i++) {
         struct ft_calls *calls = ft_map_calls(s->map, i);
@@ -184,8 +184,8 @@ static void ft_service_take_questions(struct ft_service *s, uint64_t now)
         for (uint32_t w = 0; w < (used + 63) / 64 && ft_service_is_live(s, i); w++) {
             uint64_t bits = atomic_load_explicit(&calls->asking[w], memory_order_acquire);
             for (; bits != 0; bits &= bits - 1)
-                ft_service_take_question(s, now, i,
-                                         w * 64 + (uint32_t)__builtin_ctzll(bits));
+                ft_service_process_question(s, now, i,
+                                            w * 64 + (uint32_t)__builtin_ctzll(bits));
         }
     }
 }
@@ -319,7 +319,7 @@ void ft_service_serve_commits(struct ft_service *s, uint64_t now)
 {
     do {
         s->commits_changed = false;
-        ft_service_take_questions(s, now);
+        ft_service_process_questions(s, now);
         if (ft_service_is_coordinator(s))
             ft_service_coordinate(s, now);
         for (struct ft_commit *c = s->commits; c != NULL; c = c->next)
