@@ -146,13 +146,15 @@ static bool ft_map_count(struct ft_map *map)
 }
 
 /* The process that calls it may die after each statement; the next call for the same PEs
- * does what was left undone. */
+ * does what was left undone.  A number that is no PE comes from a damaged map. */
 bool ft_map_fail(struct node *node, const uint32_t *pe, uint32_t n)
 {
     struct ft_map *map = node_ft(node);
     bool fresh = false;
 
     for (uint32_t i = 0; i < n; i++) {
+        if (pe[i] >= map->npes)
+            continue;
         uint64_t bit = (uint64_t)1 << pe[i] % 64;
         uint64_t was = atomic_fetch_or_explicit(&ft_map_failed(map)[pe[i] / 64], bit,
                                                 memory_order_acq_rel);

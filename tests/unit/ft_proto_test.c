@@ -320,7 +320,7 @@ Test(ft_proto, agreement_with_itself)
 
     cr_assert_eq(ft_proto_agree(p, 1, (struct ft_key){1, 0}, &members, &words), 0);
     cr_assert_eq(ft_proto_agree(p, 1, (struct ft_key){1, 0}, &members, &words), 0);
-    cr_assert_eq(r.decisions, 1);
+    cr_assert_eq(r.decisions, 2);
     words.n_max = 5;
     cr_assert_eq(ft_proto_agree(p, 1, (struct ft_key){1, 1}, &members, &words), -1);
     cr_assert_eq(ft_proto_broadcast(p, 1, 0, "", FT_PAYLOAD_MAX + 1), -1);

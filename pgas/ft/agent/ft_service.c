@@ -36,7 +36,7 @@ static void ft_service_on_node_pes(void *host, uint32_t node, uint64_t *pes)
     const struct ft_service *s = host;
 
     for (uint32_t pe = 0; pe < s->map->npes; pe++)
-        if (ft_map_node_of(s->map)[pe] == node)
+        if (ft_service_node_of(s, pe) == node)
             ft_set_add(pes, pe);
 }
 
@@ -65,6 +65,7 @@ static void ft_service_on_failed(void *host, const struct ft_news *news)
     n = ft_service_list(s, news->pes, s->map->npes);
     ft_map_fail(s->node, s->list, n);
     s->recheck = true;
+    ft_service_expect_answers(s);
 }
 
 static void ft_service_on_payload(void *host, uint32_t initiator, uint32_t kind,
@@ -74,7 +75,7 @@ static void ft_service_on_payload(void *host, uint32_t initiator, uint32_t kind,
     uint64_t team;
 
     (void)initiator;
-    if (kind >= FT_PAYLOAD_COMMIT_ASK && kind <= FT_PAYLOAD_COMMIT_RESULT)
+    if (kind >= FT_PAYLOAD_COMMIT_ASK && kind <= FT_PAYLOAD_COMMIT_OPEN)
         ft_service_on_commit(s, kind, data, len);
     if (kind != FT_PAYLOAD_REVOKE || len != sizeof team)
         return;
@@ -142,7 +143,7 @@ static void ft_service_load_failures(struct ft_service *s)
 
     ft_service_copy_set(s->set, ft_map_failed_nodes(map), map->nnodes);
     for (uint32_t pe = 0; pe < map->npes; pe++)
-        if (ft_set_has(s->set, ft_map_node_of(map)[pe]))
+        if (ft_set_has(s->set, ft_service_node_of(s, pe)))
             s->list[n++] = pe;
     ft_map_fail(s->node, s->list, n);
     ft_service_copy_set(s->pes, ft_map_failed(map), map->npes);
@@ -160,6 +161,7 @@ bool ft_service_start(struct ft_service *s, uint64_t now, uint32_t generation,
                           .eta = s->eta_ns,
                           .grace = incarnation == 0 ? s->grace_ns : 0,
                           .agreements = AGREEMENTS,
+                          .log_bytes = s->log_bytes,
                           .failed_pes = s->pes,
                           .failed_nodes = s->set,
                           .calls = &ft_service_outputs,
@@ -205,7 +207,16 @@ void ft_service_closed(struct ft_service *s, uint64_t now, uint32_t node)
 
 bool ft_service_is_live(const struct ft_service *s, uint32_t local)
 {
-    return !ft_map_has_failed(s->map, ft_map_rank(s->map)[local]);
+    uint32_t pe = ft_map_rank(s->map)[local];
+
+    return pe < s->map->npes && !ft_map_has_failed(s->map, pe);
+}
+
+uint32_t ft_service_node_of(const struct ft_service *s, uint32_t pe)
+{
+    uint32_t node = ft_map_node_of(s->map)[pe];
+
+    return node < s->map->nnodes ? node : s->map->node;
 }
 
 bool ft_service_pes_left(const struct ft_service *s)

@@ -41,9 +41,9 @@ struct ft_open {
 struct ft_commit_call {
     uint64_t team;
     uint32_t call;
-    uint32_t cause;   /* struct ft_call */
-    uint32_t success; /* its outcome, in FT_PAYLOAD_COMMIT_RESULT */
-    uint32_t pad;
+    uint32_t cause; /* struct ft_call */
+    uint32_t line;  /* of the team's slot: on all PEs the same */
+    uint32_t again; /* 1: the question is repeated, in FT_PAYLOAD_COMMIT_ASK */
 };
 
 enum ft_commit_state {
@@ -60,8 +60,11 @@ struct ft_commit {
     struct ft_commit_call what;
     enum ft_commit_state state;
     uint32_t success;  /* FT_COMMIT_DECIDED: the outcome */
-    bool repeat;       /* another agent asks for the outcome again */
+    bool repeat;       /* an agent asks again: the coordinator opens the call again */
+    bool reopened;     /* FT_COMMIT_DECIDED: it has done so */
+    bool again;        /* the question is repeated */
     uint64_t asked_ns; /* when a PE of this node asked, or it was repeated; 0: never */
+    uint64_t wait_ns;  /* from then to the next repeat */
 };
 
 enum { FT_COMMIT_SEQ = 0 }; /* of a key; the agreements of teams count from 1 */
@@ -72,6 +75,7 @@ struct ft_service {
     const struct ft_service_calls *calls;
     void *host;
     uint64_t delta_ns, eta_ns, grace_ns; /* of the ring (ft_config) */
+    size_t log_bytes;                    /* likewise; 0: the default */
     uint32_t generation;                 /* of the protocol; 0: it has not been started */
     struct ft_proto *proto;              /* NULL: not started */
     uint32_t *order;                     /* of the ring */
@@ -114,6 +118,8 @@ bool ft_service_pes_left(const struct ft_service *s);
 /* True if the team is in the map as revoked. */
 bool ft_service_is_revoked(const struct ft_service *s, uint64_t team);
 bool ft_service_is_live(const struct ft_service *s, uint32_t local);
+/* The node of a PE.  A crashed PE may have damaged the map. */
+uint32_t ft_service_node_of(const struct ft_service *s, uint32_t pe);
 
 /* ---- ft_service_pe.c ----------------------------------------------------------------
  */
@@ -134,6 +140,8 @@ void ft_service_serve_commits(struct ft_service *s, uint64_t now);
 /* A payload of kind FT_PAYLOAD_COMMIT_... */
 void ft_service_on_commit(struct ft_service *s, uint32_t kind, const void *data,
                           size_t len);
+/* There may be another coordinator: questions are repeated soon. */
+void ft_service_expect_answers(struct ft_service *s);
 /* False: the decision is not one of an outcome. */
 bool ft_service_decide_commit(struct ft_service *s, const struct ft_decision *decision);
 void ft_service_free_commits(struct ft_service *s);
@@ -142,7 +150,6 @@ enum ft_payload {
     FT_PAYLOAD_REVOKE = 1, /* the unique ID of a team */
     FT_PAYLOAD_COMMIT_ASK, /* these: struct ft_commit_call */
     FT_PAYLOAD_COMMIT_OPEN,
-    FT_PAYLOAD_COMMIT_RESULT,
 };
 
 #endif

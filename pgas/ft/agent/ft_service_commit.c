@@ -15,10 +15,17 @@
  * decide  An agreement of all live nodes (ft_agree): the maximum of the contributions.
  *         Its key is derived from team and call, since two calls of a team may be open.
  *
- * An agent whose PEs ask repeats the question until it knows the outcome, since a
- * coordinator or an agent may have been replaced meanwhile.  What an agent has answered
- * to one of its PEs is in the map, and its successor gives the others the same answer.
- * Uses: ft_service.h, ft_proto, ft_map.
+ * An agent whose PEs ask repeats the question, at growing intervals, until it knows the
+ * outcome, since a coordinator or an agent may have been replaced meanwhile.  The
+ * coordinator then opens the call again, for the successor of an agent that has lost the
+ * first OPEN or the outcome; agents that know the outcome contribute it once more.
+ *
+ * An agent keeps the latest DECIDED_MOST outcomes.  A call whose record it has freed may
+ * thus be opened again.  The outcome is the same: the call is closed on its PEs, and the
+ * lines of those that have got the answer contain it.
+ *
+ * A PE that crashes may leave any value in its lines: only a question with a cause that
+ * the agent knows itself is processed. Uses: ft_service.h, ft_proto, ft_map.
  */
 #include "config.h"
 
@@ -33,8 +40,11 @@ enum {
     OPEN_MOST = 64,    /* undecided calls that a coordinator opens */
     DECIDED_MOST = 64, /* decided calls that are kept */
 };
-#define AGAIN_NS UINT64_C(200000000) /* after which a question is repeated */
-#define RETRY_NS UINT64_C(10000000)  /* after which a contribution is repeated */
+/* After AGAIN_NS a question is repeated, then after twice the time, up to AGAIN_MOST_NS.
+ */
+#define AGAIN_NS      UINT64_C(200000000)
+#define AGAIN_MOST_NS UINT64_C(2000000000)
+#define RETRY_NS      UINT64_C(10000000) /* after which a contribution is repeated */
 
 /* ---- records ------------------------------------------------------------------------
  */
@@ -57,7 +67,7 @@ static struct ft_commit *ft_service_add_commit(struct ft_service *s,
 
     if (c != NULL || (c = malloc(sizeof *c)) == NULL)
         return c;
-    *c = (struct ft_commit){.next = s->commits, .what = *what};
+    *c = (struct ft_commit){.next = s->commits, .what = *what, .wait_ns = AGAIN_NS};
     s->commits = c;
     return c;
 }
@@ -95,7 +105,7 @@ static void ft_service_broadcast_commit(struct ft_service *s, uint64_t now, uint
 {
     struct ft_commit_call what = c->what;
 
-    what.success = c->success;
+    what.again = c->again;
     ft_proto_broadcast(s->proto, now, kind, &what, sizeof what);
 }
 
@@ -107,7 +117,8 @@ void ft_service_on_commit(struct ft_service *s, uint32_t kind, const void *data,
     if (len != sizeof what)
         return;
     memcpy(&what, data, sizeof what);
-    if (what.cause != FT_CAUSE_REVOKED && what.cause >= s->map->npes)
+    if ((what.cause != FT_CAUSE_REVOKED && what.cause >= s->map->npes) ||
+        what.line >= FT_TEAMS)
         return;
     struct ft_commit *c = ft_service_add_commit(s, &what);
     if (c == NULL)
@@ -115,35 +126,52 @@ void ft_service_on_commit(struct ft_service *s, uint32_t kind, const void *data,
     s->commits_changed = true;
     s->due_ns = 0;
     if (kind == FT_PAYLOAD_COMMIT_ASK) {
-        c->repeat = c->repeat || c->state == FT_COMMIT_DECIDED;
-    } else if (kind == FT_PAYLOAD_COMMIT_OPEN && c->state == FT_COMMIT_ASKED) {
-        c->state = FT_COMMIT_OPEN;
-    } else if (kind == FT_PAYLOAD_COMMIT_RESULT && c->state != FT_COMMIT_DECIDED) {
-        c->state = FT_COMMIT_DECIDED;
-        c->success = what.success;
+        c->repeat = c->repeat || c->state == FT_COMMIT_DECIDED || what.again != 0;
+    } else if (kind == FT_PAYLOAD_COMMIT_OPEN) {
+        c->wait_ns = AGAIN_NS;
+        if (c->state == FT_COMMIT_ASKED)
+            c->state = FT_COMMIT_OPEN;
+        c->reopened = c->state == FT_COMMIT_DECIDED;
     }
+}
+
+void ft_service_expect_answers(struct ft_service *s)
+{
+    for (struct ft_commit *c = s->commits; c != NULL; c = c->next)
+        c->wait_ns = AGAIN_NS;
 }
 
 /* ---- questions of the PEs ------------------------------------------------------------
  */
 
-/* A PE of the node has got the answer from a predecessor of this agent. */
-static bool ft_service_was_answered(const struct ft_service *s,
-                                    const struct ft_commit_call *what, uint32_t *success)
+/* False: not a question of a PE that runs; nobody must be considered failed for it. */
+static bool ft_service_is_sound(const struct ft_service *s,
+                                const struct ft_commit_call *what)
 {
-    for (uint32_t i = 0; i < s->map->local; i++) {
-        struct ft_calls *calls = ft_map_calls(s->map, i);
-        uint32_t used = atomic_load_explicit(&calls->used, memory_order_acquire);
-        for (uint32_t k = 0; k < used && ft_service_is_live(s, i); k++) {
-            struct ft_call *call = &calls->line[k];
-            if (atomic_load_explicit(&call->team, memory_order_acquire) != what->team ||
-                atomic_load_explicit(&call->answered, memory_order_acquire) != what->call)
-                continue;
-            *success = call->success;
-            return true;
-        }
-    }
-    return false;
+    if (what->team == 0 || what->call == 0)
+        return false;
+    if (what->cause != FT_CAUSE_REVOKED)
+        return what->cause < s->map->npes && ft_map_has_failed(s->map, what->cause);
+    return ft_service_is_revoked(s, what->team) ||
+           atomic_load_explicit(&s->map->revocations, memory_order_relaxed) > FT_REVOKED;
+}
+
+/* Broadcasts the question, unless another node has just done so (`known`), and again when
+ * its time has come. */
+static void ft_service_ask(struct ft_service *s, uint64_t now, struct ft_commit *c,
+                           bool known)
+{
+    bool first = c->asked_ns == 0;
+
+    c->again = !first && now >= c->asked_ns + c->wait_ns;
+    if (c->again && c->wait_ns < AGAIN_MOST_NS)
+        c->wait_ns = c->wait_ns < AGAIN_MOST_NS / 2 ? 2 * c->wait_ns : AGAIN_MOST_NS;
+    if (first || c->again)
+        c->asked_ns = now;
+    if (c->again || (first && !known))
+        ft_service_broadcast_commit(s, now, FT_PAYLOAD_COMMIT_ASK, c);
+    if (c->asked_ns + c->wait_ns < s->due_ns)
+        s->due_ns = c->asked_ns + c->wait_ns;
 }
 
 static void ft_service_process_question(struct ft_service *s, uint64_t now,
@@ -153,27 +181,19 @@ static void ft_service_process_question(struct ft_service *s, uint64_t now,
     struct ft_commit_call what = {
         .team = atomic_load_explicit(&call->team, memory_order_acquire),
         .call = atomic_load_explicit(&call->asked, memory_order_acquire),
-        .cause = call->cause};
-    bool fresh = ft_service_find_commit(s, what.team, what.call) == NULL;
-    struct ft_commit *c = ft_service_add_commit(s, &what);
+        .cause = call->cause,
+        .line = line};
 
-    if (c == NULL) {
+    if (!ft_service_is_sound(s, &what))
+        return;
+    bool known = ft_service_find_commit(s, what.team, what.call) != NULL;
+    struct ft_commit *c = ft_service_add_commit(s, &what);
+    if (c == NULL)
         s->due_ns = now + RETRY_NS;
-        return;
-    }
-    if (fresh && ft_service_was_answered(s, &what, &c->success))
-        c->state = FT_COMMIT_DECIDED;
-    if (c->state == FT_COMMIT_DECIDED) {
+    else if (c->state == FT_COMMIT_DECIDED)
         ft_map_answer(s->node, local, line, c->success != 0);
-        return;
-    }
-    bool again = c->asked_ns != 0 && now >= c->asked_ns + AGAIN_NS;
-    if (c->asked_ns == 0 || again)
-        c->asked_ns = now;
-    if (fresh || again) /* else another node has asked */
-        ft_service_broadcast_commit(s, now, FT_PAYLOAD_COMMIT_ASK, c);
-    if (c->asked_ns + AGAIN_NS < s->due_ns)
-        s->due_ns = c->asked_ns + AGAIN_NS;
+    else
+        ft_service_ask(s, now, c, known);
 }
 
 static void ft_service_process_questions(struct ft_service *s, uint64_t now)
@@ -181,7 +201,8 @@ static void ft_service_process_questions(struct ft_service *s, uint64_t now)
     for (uint32_t i = 0; i < s->map->local; i++) {
         struct ft_calls *calls = ft_map_calls(s->map, i);
         uint32_t used = atomic_load_explicit(&calls->used, memory_order_acquire);
-        for (uint32_t w = 0; w < (used + 63) / 64 && ft_service_is_live(s, i); w++) {
+        uint32_t words = (used < FT_TEAMS ? used + 63 : FT_TEAMS) / 64;
+        for (uint32_t w = 0; w < words && ft_service_is_live(s, i); w++) {
             uint64_t bits = atomic_load_explicit(&calls->asking[w], memory_order_acquire);
             for (; bits != 0; bits &= bits - 1)
                 ft_service_process_question(s, now, i,
@@ -206,7 +227,8 @@ static void ft_service_close_call(struct ft_service *s, const struct ft_commit_c
     os_membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
 }
 
-/* False: the PE is in the call.  *completed: it has completed the call. */
+/* False: the PE is in the call.  *completed: it has completed the call, or a predecessor
+ * of this agent has told it that the call succeeds. */
 static bool ft_service_is_settled(const struct ft_call *line, uint32_t call,
                                   bool *completed)
 {
@@ -216,24 +238,23 @@ static bool ft_service_is_settled(const struct ft_call *line, uint32_t call,
     if (begun - number < 0)
         return true;
     bool asks = atomic_load_explicit(&line->asked, memory_order_acquire) == call;
+    bool told = atomic_load_explicit(&line->answered, memory_order_acquire) == call &&
+                line->success != 0;
     ended = (int32_t)(atomic_load_explicit(&line->ended, memory_order_acquire));
-    *completed = *completed || ended - number >= 0;
+    *completed = *completed || told || ended - number >= 0;
     return asks || ended - number >= 0;
 }
 
-/* True if all live PEs of the node are settled. */
+/* True if all live PEs of the node are settled.  A team has the same line on all PEs. */
 static bool ft_service_settle(const struct ft_service *s, const struct ft_commit *c,
                               bool *completed)
 {
     for (uint32_t i = 0; i < s->map->local; i++) {
-        struct ft_calls *calls = ft_map_calls(s->map, i);
-        uint32_t used = atomic_load_explicit(&calls->used, memory_order_acquire);
-        for (uint32_t k = 0; k < used && ft_service_is_live(s, i); k++) {
-            struct ft_call *line = &calls->line[k];
-            if (atomic_load_explicit(&line->team, memory_order_acquire) == c->what.team &&
-                !ft_service_is_settled(line, c->what.call, completed))
-                return false;
-        }
+        const struct ft_call *line = &ft_map_calls(s->map, i)->line[c->what.line];
+        if (ft_service_is_live(s, i) &&
+            atomic_load_explicit(&line->team, memory_order_acquire) == c->what.team &&
+            !ft_service_is_settled(line, c->what.call, completed))
+            return false;
     }
     return true;
 }
@@ -246,11 +267,26 @@ static struct ft_key ft_service_commit_key(const struct ft_commit_call *what)
                            .seq = FT_COMMIT_SEQ};
 }
 
-/* Calls are few, and most of them wait for PEs that will ask soon. */
+/* Contributes whether the call has been completed.  False: no space in the protocol, it
+ * is tried again. */
+static bool ft_service_agree_commit(struct ft_service *s, uint64_t now,
+                                    const struct ft_commit *c, bool completed)
+{
+    struct ft_words words = {.n_max = 1, .word = {completed}};
+
+    memset(s->set, 0, s->map->node_words * sizeof *s->set);
+    for (uint32_t node = 0; node < s->map->nnodes; node++)
+        ft_set_add(s->set, node);
+    if (ft_proto_agree(s->proto, now, ft_service_commit_key(&c->what), s->set, &words) ==
+        0)
+        return true;
+    s->due_ns = now + RETRY_NS < s->due_ns ? now + RETRY_NS : s->due_ns;
+    return false;
+}
+
 static void ft_service_contribute_commit(struct ft_service *s, uint64_t now,
                                          struct ft_commit *c)
 {
-    struct ft_words words = {.n_max = 1};
     bool completed = false;
 
     if (c->state == FT_COMMIT_OPEN) {
@@ -259,17 +295,10 @@ static void ft_service_contribute_commit(struct ft_service *s, uint64_t now,
     }
     if (!ft_service_settle(s, c, &completed))
         return;
-    words.word[0] = completed;
-    memset(s->set, 0, s->map->node_words * sizeof *s->set);
-    for (uint32_t node = 0; node < s->map->nnodes; node++)
-        ft_set_add(s->set, node);
     c->state = FT_COMMIT_CONTRIBUTED;
     /* The decision may be delivered in this call. */
-    if (ft_proto_agree(s->proto, now, ft_service_commit_key(&c->what), s->set, &words) !=
-        0) {
+    if (!ft_service_agree_commit(s, now, c, completed))
         c->state = FT_COMMIT_CLOSED;
-        s->due_ns = now + RETRY_NS < s->due_ns ? now + RETRY_NS : s->due_ns;
-    }
 }
 
 bool ft_service_decide_commit(struct ft_service *s, const struct ft_decision *decision)
@@ -305,13 +334,22 @@ static void ft_service_coordinate(struct ft_service *s, uint64_t now)
     for (const struct ft_commit *c = s->commits; c != NULL; c = c->next)
         open += c->state != FT_COMMIT_ASKED && c->state != FT_COMMIT_DECIDED;
     for (struct ft_commit *c = s->commits; c != NULL; c = c->next) {
-        if (c->state == FT_COMMIT_ASKED && open < OPEN_MOST) {
-            open++;
-            ft_service_broadcast_commit(s, now, FT_PAYLOAD_COMMIT_OPEN, c);
-        }
-        if (c->state == FT_COMMIT_DECIDED && c->repeat)
-            ft_service_broadcast_commit(s, now, FT_PAYLOAD_COMMIT_RESULT, c);
+        bool opens = c->state == FT_COMMIT_ASKED ? open < OPEN_MOST : c->repeat;
         c->repeat = false;
+        open += c->state == FT_COMMIT_ASKED && opens;
+        if (opens)
+            ft_service_broadcast_commit(s, now, FT_PAYLOAD_COMMIT_OPEN, c);
+    }
+}
+
+/* Calls are few, and most of them wait for PEs that will ask soon. */
+static void ft_service_contribute_commits(struct ft_service *s, uint64_t now)
+{
+    for (struct ft_commit *c = s->commits; c != NULL; c = c->next) {
+        if (c->state == FT_COMMIT_OPEN || c->state == FT_COMMIT_CLOSED)
+            ft_service_contribute_commit(s, now, c);
+        else if (c->state == FT_COMMIT_DECIDED && c->reopened)
+            c->reopened = !ft_service_agree_commit(s, now, c, c->success != 0);
     }
 }
 
@@ -322,9 +360,7 @@ void ft_service_serve_commits(struct ft_service *s, uint64_t now)
         ft_service_process_questions(s, now);
         if (ft_service_is_coordinator(s))
             ft_service_coordinate(s, now);
-        for (struct ft_commit *c = s->commits; c != NULL; c = c->next)
-            if (c->state == FT_COMMIT_OPEN || c->state == FT_COMMIT_CLOSED)
-                ft_service_contribute_commit(s, now, c);
+        ft_service_contribute_commits(s, now);
     } while (s->commits_changed);
     ft_service_trim_commits(s);
 }

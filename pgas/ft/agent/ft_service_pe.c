@@ -55,7 +55,7 @@ static bool ft_service_gather(const struct ft_service *s, struct ft_key key,
                               const uint64_t *members, struct ft_words *sum)
 {
     for (uint32_t i = 0; i < s->map->local; i++) {
-        if (!ft_set_has(members, ft_map_rank(s->map)[i]) || !ft_service_is_live(s, i))
+        if (!ft_service_is_live(s, i) || !ft_set_has(members, ft_map_rank(s->map)[i]))
             continue;
         int slot = ft_service_find_box(s, i, key);
         if (slot < 0)
@@ -76,7 +76,7 @@ static void ft_service_find_nodes(struct ft_service *s, const uint64_t *members)
         for (; live != 0; live &= live - 1) {
             uint32_t pe = w * 64 + (uint32_t)__builtin_ctzll(live);
             if (pe < map->npes)
-                ft_set_add(s->set, ft_map_node_of(map)[pe]);
+                ft_set_add(s->set, ft_service_node_of(s, pe));
         }
     }
     ft_set_add(s->set, map->node);
@@ -174,7 +174,7 @@ static void ft_service_exclude(struct ft_service *s, uint64_t now, struct ft_ope
 
     ft_service_find_nodes(s, open->members);
     for (uint32_t pe = 0; pe < map->npes && !open->decided; pe++) {
-        uint32_t node = ft_map_node_of(map)[pe];
+        uint32_t node = ft_service_node_of(s, pe);
         if (!ft_set_has(open->members, pe) || ft_set_has(s->set, node) ||
             ft_proto_node_failed(s->proto, node))
             continue;
@@ -271,7 +271,8 @@ void ft_service_restore(struct ft_service *s)
 {
     for (uint32_t i = 0; i < FT_DECIDED; i++) {
         struct ft_decided *d = ft_map_decided(s->map, i);
-        if (atomic_load_explicit(&d->valid, memory_order_acquire) == 0)
+        if (atomic_load_explicit(&d->valid, memory_order_acquire) == 0 ||
+            d->ands > FT_WORDS || d->maxs > FT_WORDS - d->ands)
             continue;
         struct ft_decision decision = {.key = {.team = d->team, .seq = d->seq},
                                        .view = d->view,

@@ -138,7 +138,7 @@ static struct ft_decision ft_agree_decision(const struct ft_agree_instance *inst
 /* ---- steps
  * ------------------------------------------------------------------------------- */
 
-static void ft_agree_send(struct ft_agree *a, struct ft_agree_instance *inst,
+static void ft_agree_send(struct ft_agree *a, const struct ft_agree_instance *inst,
                           uint64_t view)
 {
     struct ft_contribution c = {.key = inst->key, .view = view};
@@ -244,6 +244,18 @@ static void ft_agree_update_all(struct ft_agree *a)
 /* ---- inputs of this node
  * ----------------------------------------------------------------- */
 
+/* This node contributes again to what is decided here: its host has forgotten the
+ * decision, and perhaps the coordinator has, too. */
+static void ft_agree_repeat(struct ft_agree *a, const struct ft_agree_instance *inst)
+{
+    uint32_t coordinator = ft_agree_lowest_live(a, inst);
+    struct ft_decision d = ft_agree_decision(inst, inst->decided_view);
+
+    if (coordinator != a->me)
+        ft_agree_send(a, inst, ft_agree_view(coordinator, a->incarnation[coordinator]));
+    a->outputs->deliver(a->owner, &d);
+}
+
 int ft_agree_contribute(struct ft_agree *a, struct ft_key key, const uint64_t *members,
                         const struct ft_words *words)
 {
@@ -253,8 +265,11 @@ int ft_agree_contribute(struct ft_agree *a, struct ft_key key, const uint64_t *m
         inst = ft_agree_alloc(a, key);
     if (inst == NULL)
         return -1;
-    if (inst->local)
+    if (inst->local) {
+        if (inst->state == FT_AGREE_DECIDED)
+            ft_agree_repeat(a, inst);
         return 0;
+    }
     inst->local = true;
     inst->own = *words;
     ft_agree_copy_set(inst->members, members, a->nnodes);

@@ -84,7 +84,8 @@ uint64_t ft_agree_view(uint32_t coordinator, uint32_t incarnation);
 /* Returns whether `view` names a node below nnodes. */
 bool ft_agree_view_valid(const struct ft_agree *a, uint64_t view);
 
-/* This node contributes.  Returns 0, or -1: no slot. */
+/* This node contributes.  If it has a decision, it sends that to the coordinator and
+ * delivers it again.  Returns 0, or -1: no slot. */
 int ft_agree_contribute(struct ft_agree *a, struct ft_key key, const uint64_t *members,
                         const struct ft_words *words);
 int ft_agree_restore(struct ft_agree *a, const struct ft_decision *d,

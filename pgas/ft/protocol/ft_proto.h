@@ -69,8 +69,8 @@ struct ft_callbacks {
     void (*payload)(void *host, uint32_t initiator, uint32_t kind, const void *data,
                     size_t len);
 
-    /* The decision of an agreement to which this node contributed.  Once per agreement.
-     */
+    /* The decision of an agreement to which this node contributed.  Once per agreement,
+     * except that ft_proto_agree may repeat it. */
     void (*decision)(void *host, const struct ft_decision *decision);
 
     /* Other nodes consider this node failed.  The host ends all its PEs.  After this call
@@ -146,8 +146,9 @@ int ft_proto_broadcast(struct ft_proto *p, uint64_t now, uint32_t kind, const vo
  * those of all its live member PEs.  `members` are the nodes that have member PEs (nnodes
  * bits), including this one.  Report failures that the PEs know to ft_proto_pe_failed
  * before: the set of failed PEs is added here.  Calling it again with the same key has no
- * effect (if decided, the callback is not repeated).  May call `decision` before it
- * returns.  Returns 0, or -1 if all instances are in use or the arguments are invalid. */
+ * effect unless it is decided here: then the coordinator gets the decision, too, and the
+ * callback is repeated.  May call `decision` before it returns.  Returns 0, or -1 if all
+ * instances are in use or the arguments are invalid. */
 int ft_proto_agree(struct ft_proto *p, uint64_t now, struct ft_key key,
                    const uint64_t *members, const struct ft_words *words);
 

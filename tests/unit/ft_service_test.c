@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ft_service_test.c - the agents of a job decide interrupted calls (ft_service_commit.c):
+ * lost frames, successors of agents, outcomes that agents have forgotten, damaged maps.
+ */
+#include "config.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pgas/core/boot/node.h"
+#include "pgas/ft/agent/ft_service.h"
+#include "pgas/ft/protocol/ft_proto_int.h"
+
+enum { NODES = 2, LOCAL = 3, PES = NODES * LOCAL, DEAD = PES - 1, LINE = 5 };
+#define MS UINT64_C(1000000)
+
+struct frame {
+    struct frame *next;
+    uint32_t from, to;
+    size_t len;
+    unsigned char bytes[];
+};
+
+struct agent {
+    uint32_t node, incarnation;
+    struct ft_service service;
+    bool lossy; /* frames to it are lost */
+    bool deaf;  /* .. those about calls, except for what is sent after forget() */
+};
+
+static struct agent agent[NODES];
+static struct node *node[NODES];
+static struct frame *first, **last = &first;
+static uint64_t now;
+static unsigned asks; /* frames that repeat or ask a question */
+
+static uint32_t kind_of_call(const struct frame *f)
+{
+    bool payload =
+        f->len > 17 && f->bytes[1] == FT_FRAME_CAST && f->bytes[16] == FT_CAST_PAYLOAD;
+
+    return payload && f->bytes[17] >= FT_PAYLOAD_COMMIT_ASK ? f->bytes[17] : 0;
+}
+
+static void on_send(void *host, uint32_t to, uint32_t generation, const void *bytes,
+                    size_t len)
+{
+    const struct agent *a = host;
+    struct frame *f = malloc(sizeof *f + len);
+
+    (void)generation;
+    *f = (struct frame){.from = a->node, .to = to, .len = len};
+    memcpy(f->bytes, bytes, len);
+    asks += kind_of_call(f) == FT_PAYLOAD_COMMIT_ASK;
+    *last = f;
+    last = &f->next;
+}
+
+static void on_give_up(void *host, uint32_t failed)
+{
+    (void)host;
+    (void)failed;
+}
+
+static const struct ft_service_calls calls = {.send = on_send, .give_up = on_give_up};
+
+static void start_agent(uint32_t i, uint32_t incarnation)
+{
+    struct agent *a = &agent[i];
+
+    a->node = i;
+    cr_assert(ft_service_init(&a->service, node[i], &calls, a));
+    a->service.delta_ns = 1000000 * MS;
+    a->service.eta_ns = 2 * a->service.delta_ns;
+    cr_assert(ft_service_start(&a->service, now, 1, incarnation));
+}
+
+static void job_open(void)
+{
+    now = MS;
+    asks = 0;
+    for (uint32_t i = 0; i < NODES; i++) {
+        size_t at = node_bytes(LOCAL),
+               bytes = (at + ft_map_bytes(PES, NODES, LOCAL) + 4095) / 4096 * 4096;
+        node[i] = aligned_alloc(4096, bytes);
+        memset(node[i], 0, bytes);
+        node[i]->npes = LOCAL;
+        node[i]->ft_at = at;
+        ft_map_init(node_ft(node[i]), PES, NODES, i, LOCAL);
+        for (uint32_t pe = 0; pe < PES; pe++)
+            ft_map_node_of(node_ft(node[i]))[pe] = pe / LOCAL;
+        for (uint32_t k = 0; k < LOCAL; k++)
+            ft_map_rank(node_ft(node[i]))[k] = i * LOCAL + k;
+    }
+    memset(agent, 0, sizeof agent);
+    for (uint32_t i = 0; i < NODES; i++)
+        start_agent(i, 0);
+}
+
+/* Serves the agents and delivers frames until there are none. */
+static void run(void)
+{
+    for (uint32_t i = 0; i < NODES; i++)
+        ft_service_serve(&agent[i].service, now);
+    while (first != NULL) {
+        struct frame *f = first;
+        struct agent *a = &agent[f->to];
+        first = f->next;
+        last = first == NULL ? &first : last;
+        if (!a->lossy && !(a->deaf && kind_of_call(f) != 0)) {
+            ft_service_receive(&a->service, now, f->from, 1, f->bytes, f->len);
+            ft_service_serve(&a->service, now);
+        }
+        free(f);
+    }
+}
+
+static void run_after(uint64_t ms)
+{
+    now += ms * MS;
+    run();
+}
+
+static void job_close(void)
+{
+    run();
+    for (uint32_t i = 0; i < NODES; i++) {
+        ft_service_fini(&agent[i].service);
+        free(node[i]);
+    }
+}
+
+/* The process of the agent dies; its successor does not get the frames about calls. */
+static void replace_agent(uint32_t i)
+{
+    ft_service_fini(&agent[i].service);
+    start_agent(i, ++agent[i].incarnation);
+    agent[i].deaf = true;
+    run();
+    agent[i].deaf = false;
+}
+
+static struct ft_calls *calls_of(uint32_t pe)
+{
+    return ft_map_calls(node_ft(node[pe / LOCAL]), pe % LOCAL);
+}
+
+/* The PE has entered call 1 of the team of a line, and may have completed it. */
+static struct ft_call *enter(uint32_t pe, uint32_t line, bool completed)
+{
+    struct ft_call *call = &calls_of(pe)->line[line];
+
+    atomic_store(&call->team, 70 + line);
+    atomic_store(&call->begun, 1);
+    atomic_store(&call->ended, completed);
+    if (atomic_load(&calls_of(pe)->used) <= line)
+        atomic_store(&calls_of(pe)->used, line + 1);
+    return call;
+}
+
+static void ask(uint32_t pe, uint32_t line, uint32_t cause)
+{
+    struct ft_call *call = enter(pe, line, false);
+
+    call->cause = cause;
+    atomic_store(&call->answered, 0);
+    atomic_store(&call->asked, 1);
+    atomic_fetch_or(&calls_of(pe)->asking[line / 64], UINT64_C(1) << line % 64);
+}
+
+/* -1: not answered, else the outcome. */
+static int answer(uint32_t pe, uint32_t line)
+{
+    const struct ft_call *call = &calls_of(pe)->line[line];
+
+    if ((atomic_load(&calls_of(pe)->asking[line / 64]) >> line % 64 & 1) != 0)
+        return -1;
+    return atomic_load(&call->answered) == 1 ? (int)call->success : -1;
+}
+
+static void fail(uint32_t pe)
+{
+    ft_map_fail(node[pe / LOCAL], &pe, 1);
+    run();
+}
+
+Test(ft_service, outcomes)
+{
+    job_open();
+    enter(4, LINE, true);
+    enter(4, LINE + 1, false);
+    enter(3, LINE, false);
+    fail(DEAD);
+    ask(0, LINE, DEAD);
+    ask(1, LINE + 1, DEAD);
+    run();
+    cr_assert_eq(answer(0, LINE), -1, "PE 3 is in the call");
+    cr_assert_eq(answer(1, LINE + 1), -1, "PE 4 is in the call");
+    ask(3, LINE, DEAD);
+    ask(4, LINE + 1, DEAD);
+    run();
+    cr_assert_eq(answer(0, LINE), 1);
+    cr_assert_eq(answer(3, LINE), 1);
+    cr_assert_eq(answer(1, LINE + 1), 0);
+    cr_assert_eq(answer(4, LINE + 1), 0);
+    job_close();
+}
+
+/* Its PE completes the call, so that it never asks. */
+Test(ft_service, successor_lost_open)
+{
+    job_open();
+    enter(3, LINE, false);
+    fail(DEAD);
+    ask(0, LINE, DEAD);
+    run();
+    replace_agent(1);
+    enter(3, LINE, true);
+    run();
+    cr_assert_eq(answer(0, LINE), -1);
+    run_after(200);
+    cr_assert_eq(answer(0, LINE), 1);
+    job_close();
+}
+
+Test(ft_service, successor_lost_outcome)
+{
+    job_open();
+    enter(2, LINE, true);
+    fail(DEAD);
+    ask(3, LINE, DEAD);
+    run();
+    cr_assert_eq(answer(3, LINE), 1);
+    replace_agent(1);
+    ask(3, LINE, DEAD); /* the answer was not stored */
+    run();
+    cr_assert_eq(answer(3, LINE), 1);
+    job_close();
+}
+
+/* PE 1 has got the outcome but has not run since, and PE 2 asks, when PE 0 dies with the
+ * agent; PE 0 alone had completed the call. */
+Test(ft_service, successor_keeps_an_answer)
+{
+    job_open();
+    fail(DEAD);
+    fail(0);
+    struct ft_call *told = enter(1, LINE, false);
+    atomic_store(&told->asked, 1);
+    atomic_store(&told->answered, 1);
+    told->success = 1;
+    replace_agent(0);
+    replace_agent(1);
+    ask(2, LINE, DEAD);
+    run();
+    cr_assert_eq(answer(2, LINE), 1);
+    job_close();
+}
+
+/* More calls than outcomes are kept, of which a successor asks for all again. */
+Test(ft_service, forgotten_outcomes)
+{
+    enum { CALLS = 150 };
+
+    job_open();
+    fail(DEAD);
+    for (uint32_t k = 0; k < CALLS; k++) {
+        if (k % 2 != 0)
+            enter(0, k, true);
+        ask(3, k, DEAD);
+        run();
+        cr_assert_eq(answer(3, k), (int)(k % 2));
+    }
+    for (int again = 0; again < 2; again++) {
+        replace_agent(1);
+        for (uint32_t k = 0; k < CALLS; k++)
+            ask(3, k, DEAD);
+        run();
+        for (int i = 0; i < 4; i++)
+            run_after(2000);
+        for (uint32_t k = 0; k < CALLS; k++)
+            cr_assert_eq(answer(3, k), (int)(k % 2), "call %u: %d", k, answer(3, k));
+    }
+    job_close();
+}
+
+/* The coordinator asks after it has forgotten the outcome, and has not been replaced. The
+ * other agent knows it from the agreement, or only from its own record. */
+Test(ft_service, coordinator_forgot)
+{
+    uint64_t keys[] = {(70 + LINE) ^ UINT64_C(0x9e3779b97f4a7c15),
+                       (71 + LINE) ^ UINT64_C(0x9e3779b97f4a7c15)};
+
+    job_open();
+    fail(DEAD);
+    for (uint32_t k = 0; k < 2; k++) {
+        enter(3, LINE + k, true);
+        ask(0, LINE + k, DEAD);
+        run();
+        cr_assert_eq(answer(0, LINE + k), 1);
+        ft_proto_agree_forget(agent[0].service.proto, keys[k]);
+    }
+    ft_proto_agree_forget(agent[1].service.proto, keys[1]);
+    memset(&calls_of(3)->line[LINE + 1], 0, sizeof(struct ft_call)); /* another team */
+    ft_service_free_commits(&agent[0].service);
+    for (uint32_t k = 0; k < 2; k++)
+        ask(0, LINE + k, DEAD);
+    run();
+    cr_assert_eq(answer(0, LINE), 1);
+    cr_assert_eq(answer(0, LINE + 1), 1);
+    job_close();
+}
+
+/* A call is closed where the failure is not known yet. */
+Test(ft_service, closed_with_cause)
+{
+    job_open();
+    agent[1].lossy = true;
+    fail(1);
+    agent[1].lossy = false;
+    cr_assert_not(ft_map_has_failed(node_ft(node[1]), 1));
+    uint32_t epoch = atomic_load(&node_ft(node[1])->epoch);
+    ask(0, LINE, 1);
+    run();
+    cr_assert_eq(answer(0, LINE), 0);
+    cr_assert(ft_map_has_failed(node_ft(node[1]), 1));
+    cr_assert_gt(atomic_load(&node_ft(node[1])->epoch), epoch);
+    job_close();
+}
+
+/* The agent of the coordinator is replaced and knows no outcome. */
+Test(ft_service, forgotten_by_coordinator)
+{
+    enum { CALLS = 100 };
+
+    job_open();
+    fail(DEAD);
+    for (uint32_t k = 0; k < CALLS; k++) {
+        if (k % 2 != 0)
+            enter(3, k, true);
+        ask(0, k, DEAD);
+        run();
+        cr_assert_eq(answer(0, k), (int)(k % 2));
+    }
+    replace_agent(0);
+    for (uint32_t k = 0; k < CALLS; k++)
+        ask(0, k, DEAD);
+    run();
+    for (int i = 0; i < 4; i++)
+        run_after(2000);
+    for (uint32_t k = 0; k < CALLS; k++)
+        cr_assert_eq(answer(0, k), (int)(k % 2), "call %u: %d", k, answer(0, k));
+    job_close();
+}
+
+/* Repeats after 0.2, 0.4, .. 2 s; after another failure they begin anew. */
+Test(ft_service, questions_are_repeated_ever_later)
+{
+    job_open();
+    fail(DEAD);
+    agent[0].lossy = true;
+    ask(3, LINE, DEAD);
+    for (int i = 0; i < 100; i++)
+        run_after(100);
+    cr_assert_geq(asks, 7);
+    cr_assert_leq(asks, 9, "%u questions in 10 s", asks);
+    asks = 0;
+    fail(4);
+    run_after(200);
+    cr_assert_geq(asks, 1);
+    cr_assert_leq(agent[1].service.due_ns - now, 400 * MS);
+    agent[0].lossy = false;
+    run_after(400);
+    cr_assert_eq(answer(3, LINE), 0);
+    job_close();
+}
+
+/* What a PE that crashes has left is no reason to consider another one failed. */
+Test(ft_service, damaged_lines)
+{
+    const uint32_t causes[] = {1, PES, PES + 1, UINT32_MAX - 1, FT_CAUSE_REVOKED};
+
+    job_open();
+    fail(DEAD);
+    for (size_t i = 0; i < sizeof causes / sizeof causes[0]; i++)
+        ask(3, (uint32_t)i, causes[i]);
+    ask(3, FT_TEAMS - 1, 2);
+    atomic_store(&calls_of(3)->used, UINT32_MAX);
+    run();
+    atomic_store(&calls_of(4)->used, UINT32_MAX / 2);
+    memset((void *)calls_of(4)->asking, 0xff, sizeof calls_of(4)->asking);
+    ft_map_rank(node_ft(node[1]))[1] = UINT32_MAX;
+    ft_map_node_of(node_ft(node[1]))[4] = UINT32_MAX;
+    run();
+    replace_agent(1);
+    for (uint32_t pe = 0; pe < PES; pe++)
+        cr_assert_eq(ft_map_has_failed(node_ft(node[0]), pe), pe == DEAD);
+    cr_assert_eq(atomic_load(&node_ft(node[0])->revocations), 0);
+    ask(2, LINE + 10, DEAD);
+    run();
+    cr_assert_eq(answer(2, LINE + 10), 0);
+    job_close();
+}
