@@ -2,4 +2,4 @@
 # tests/models/local.mk - Spin models of the failure protocols.
 TESTS += tests/models/models.sh
 EXTRA_DIST += tests/models/models.sh tests/models/ring.pml tests/models/agree.pml \
-	tests/models/shrink.pml
+	tests/models/shrink.pml tests/models/commit.pml

@@ -53,6 +53,9 @@ right shrink
 wrong shrink -DFAULT_LOCAL_SET
 wrong shrink -DFAULT_NO_UNWIND
 right agree -DKILLS=1
+right commit
+wrong commit -DFAULT_NO_BARRIER
+wrong commit -DFAULT_NO_CHECK
 if [ -n "${PGAS_TEST_LONG:-}" ]; then
     right ring -DKILLS=3
     right shrink -DKILLS=3
