@@ -105,7 +105,7 @@ struct ft_guard {
 
 /* Opens a guard for the team of the call, or for a team.  Nonzero if the team has failed
  * already: the routine must return that error.  0 without an open guard: the routine
- * reports the error of its arguments, or frees what is left of a failed team. */
+ * reports the error of its arguments, or is shmem_team_destroy. */
 int ft_guard_open(struct ft_guard *g, const struct check_call *call);
 int ft_guard_open_team(struct ft_guard *g, struct shmem_team *team);
 /* For the team of a handle, a parameter of that kind (enum check_kind). */

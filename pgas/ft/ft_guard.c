@@ -93,18 +93,16 @@ static int ft_guard_open_set(struct ft_guard *g, const struct check_call *call)
 }
 
 /* Once the world has been reduced, only its own routines run over the survivors, not
- * other collectives with its handle. shmem_team_destroy releases the local part of a team
- * that has failed: g->open stays false. */
+ * other collectives with its handle.  shmem_team_destroy releases this PE's part of the
+ * team in any case, and has a guard for its barrier only. */
 int ft_guard_open_handle(struct ft_guard *g, shmem_team_t handle, int kind,
                          const char *fn)
 {
-    if (handle == SHMEM_TEAM_INVALID)
-        return 0; /* an error of the routine */
+    if (handle == SHMEM_TEAM_INVALID || kind == CHECK_TEAM_DOOMED)
+        return 0; /* an error of the routine, or a destruction */
     struct shmem_team *team = team_of(handle, fn);
     if (team == team_world() && team_live() != team)
         return ft_guard_refuse(g, SHMEMX_ERR_PE_FAILED);
-    if (kind == CHECK_TEAM_DOOMED && ft_team_status(team) != 0)
-        return 0;
     return ft_guard_open_team(g, team);
 }
 

@@ -10,12 +10,20 @@
  * live PE, whose successor takes over.  Code of an agent or a watch runs between the PEs,
  * in the runtime instance of a PE of the node.
  *
+ * The PE of an agent may die in the middle of a step of the agent, at one of its outputs:
+ * then it has acknowledged a frame that it has not processed to the end.  Frames about
+ * interrupted calls that it got, or would have got from the logs of its neighbours, may
+ * be lost to its successor.
+ *
+ * Invariant of each agent: it has the cause of a call that it has closed in its map.
+ *
  * After its death a PE is never scheduled again; its memory stays mapped by the PEs of
  * its node.  The watch of its node learns of it after a random time, which the other PEs
  * of the node process after another one.
  */
 #include "config.h"
 
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +33,7 @@
 #include "pgas/ft/ft.h"
 #include "pgas/ft/ft_boot.h"
 #include "pgas/ft/agent/ft_service.h"
+#include "pgas/ft/protocol/ft_proto_int.h"
 #include "pgas/ft/ft_handler.h"
 #include "pgas/ft/ft_watch.h"
 #include "pgas/transport/test/random.h"
@@ -36,8 +45,11 @@ enum {
     WAKE_NS = 2000,   /* .. until an agent has processed an event */
     START_NS = 50000, /* .. until a successor of an agent runs */
     GRACE_TIMEOUTS = 3,
-    SLOW_IN = 8,   /* one frame in so many takes up to */
-    SLOW_PART = 4, /* 1 / SLOW_PART of slow_ns longer */
+    FUSE_BITS = 6,      /* an agent dies at one of 2^0..2^(FUSE_BITS - 1) outputs, */
+    FUSE_NS = 1000000,  /* or after that time */
+    FORGET_NS = 100000, /* in which frames to a successor are lost */
+    SLOW_IN = 8,        /* one frame in so many takes up to */
+    SLOW_PART = 4,      /* 1 / SLOW_PART of slow_ns longer */
 };
 #define NS_PER_MS UINT64_C(1000000)
 
@@ -59,6 +71,10 @@ struct failure_agent {
     int node, host; /* host: the PE in which it runs, or -1 */
     uint32_t incarnation;
     bool runs, woken;
+    uint32_t fuse; /* outputs until its process dies; 0: it does not */
+    jmp_buf die;   /* .. in the step that runs */
+    bool dies;
+    uint64_t forget_ns; /* until then frames about calls are lost */
     uint64_t due;
     uint64_t *arrival; /* by node: of the last frame to it */
     uint32_t *held;    /* by node: frames that wait for an agent */
@@ -66,10 +82,11 @@ struct failure_agent {
 
 struct failure {
     struct job *job;
-    struct failure_agent *agent;  /* by node */
-    struct failure_frame *frames; /* all that are not delivered */
-    bool *watching;               /* by PE */
-    bool *told;                   /* by PE: a notice is under way */
+    struct failure_agent *agent;    /* by node */
+    struct failure_agent *stepping; /* the agent whose code runs, or NULL */
+    struct failure_frame *frames;   /* all that are not delivered */
+    bool *watching;                 /* by PE */
+    bool *told;                     /* by PE: a notice is under way */
     uint64_t random;
 };
 
@@ -114,6 +131,56 @@ static int failure_leader(const struct job *job, int node)
             return pe;
     }
     return -1;
+}
+
+/* ---- steps of agents -------------------------------------------------------------- */
+
+static void failure_kill_pe(struct job *job, int pe, bool silent);
+
+/* The agent that runs sends a frame, or wakes a thread. */
+static void failure_output(struct failure *f)
+{
+    struct failure_agent *a = f->stepping;
+
+    if (a != NULL && a->fuse > 0 && --a->fuse == 0)
+        longjmp(a->die, 1);
+}
+
+static void failure_check_closed(const struct failure_agent *a)
+{
+    const struct ft_service *s = &a->service;
+
+    for (const struct ft_commit *c = s->commits; c != NULL; c = c->next) {
+        if (c->state != FT_COMMIT_CLOSED && c->state != FT_COMMIT_CONTRIBUTED)
+            continue;
+        if (c->what.cause == FT_CAUSE_REVOKED ? ft_service_is_revoked(s, c->what.team)
+                                              : ft_map_has_failed(s->map, c->what.cause))
+            continue;
+        fprintf(stderr, "node %d has closed a call without its cause\n", a->node);
+        abort();
+    }
+}
+
+/* Runs a function of the agent, and then kills its process if it has died there. */
+static void failure_run(struct failure_agent *a,
+                        void (*run)(struct failure_agent *a, const void *arg),
+                        const void *arg)
+{
+    struct failure *f = a->f;
+    struct pgas *before = failure_enter(f->job, failure_first_pe(f->job, a->node));
+
+    if (setjmp(a->die) == 0) {
+        f->stepping = a;
+        run(a, arg);
+        failure_check_closed(a);
+    } else {
+        a->dies = true;
+    }
+    f->stepping = NULL;
+    failure_leave(before);
+    if (a->dies)
+        failure_kill_pe(f->job, a->host, false);
+    a->dies = false;
 }
 
 /* ---- frames ----------------------------------------------------------------------- */
@@ -173,6 +240,8 @@ static void failure_send(void *host, uint32_t to, uint32_t generation, const voi
         at = a->arrival[to];
     a->arrival[to] = at;
     sim_call_at(f->job->sim, at, failure_arrive, frame);
+    if (((const unsigned char *)bytes)[1] != FT_FRAME_BEAT)
+        failure_output(f);
 }
 
 static void failure_give_up(void *host, uint32_t node)
@@ -184,17 +253,35 @@ static void failure_give_up(void *host, uint32_t node)
 static const struct ft_service_calls failure_calls = {.send = failure_send,
                                                       .give_up = failure_give_up};
 
+/* A broadcast about an interrupted call (ft_proto_int.h). */
+static bool failure_is_of_call(const struct failure_frame *frame)
+{
+    enum { CAST_KIND = 16, PAYLOAD_KIND = 17 };
+    const unsigned char *bytes = frame->bytes;
+
+    return frame->len > PAYLOAD_KIND && bytes[1] == FT_FRAME_CAST &&
+           bytes[CAST_KIND] == FT_CAST_PAYLOAD &&
+           bytes[PAYLOAD_KIND] >= FT_PAYLOAD_COMMIT_ASK &&
+           bytes[PAYLOAD_KIND] <= FT_PAYLOAD_COMMIT_OPEN;
+}
+
+static void failure_receive(struct failure_agent *to, const void *arg)
+{
+    const struct failure_frame *frame = arg;
+    uint64_t now = failure_clock(to->f);
+
+    if (frame->closed)
+        ft_service_closed(&to->service, now, (uint32_t)frame->from);
+    else if (now >= to->forget_ns || !failure_is_of_call(frame))
+        ft_service_receive(&to->service, now, (uint32_t)frame->from, frame->generation,
+                           frame->bytes, frame->len);
+}
+
 static void failure_deliver(struct failure *f, const struct failure_frame *frame)
 {
     struct failure_agent *to = &f->agent[frame->to];
-    struct pgas *before = failure_enter(f->job, failure_first_pe(f->job, frame->to));
 
-    if (frame->closed)
-        ft_service_closed(&to->service, failure_clock(f), (uint32_t)frame->from);
-    else
-        ft_service_receive(&to->service, failure_clock(f), (uint32_t)frame->from,
-                           frame->generation, frame->bytes, frame->len);
-    failure_leave(before);
+    failure_run(to, failure_receive, frame);
     failure_wake_agent(to);
 }
 
@@ -246,14 +333,13 @@ static void failure_arrive(void *data)
 
 /* ---- agents ----------------------------------------------------------------------- */
 
-static void failure_kill_pe(struct job *job, int pe, bool silent);
-
 /* The process of the agent ends: to some nodes it has not sent its last frames. */
 static void failure_end_agent(struct failure_agent *a)
 {
     uint64_t lost = random_next(&a->f->random);
 
     a->runs = false;
+    a->fuse = 0;
     for (struct failure_frame *frame = a->f->frames; frame != NULL; frame = frame->next)
         if (frame->from == a->node && !frame->closed && (lost >> frame->to % 64 & 1) != 0)
             frame->lost = true;
@@ -284,25 +370,35 @@ static void failure_check_left(struct failure_agent *a)
 
 static void failure_tick(void *data);
 
+static void failure_serve(struct failure_agent *a, const void *arg)
+{
+    uint64_t now = failure_clock(a->f);
+
+    (void)arg;
+    ft_service_serve(&a->service, now);
+    failure_check_left(a);
+    ft_proto_tick(a->service.proto, now);
+}
+
 static void failure_step(struct failure_agent *a)
 {
     struct failure *f = a->f;
 
     if (!a->runs)
         return;
-    struct pgas *before = failure_enter(f->job, failure_first_pe(f->job, a->node));
-    ft_service_serve(&a->service, failure_clock(f));
-    failure_check_left(a);
-    uint64_t due = ft_proto_tick(a->service.proto, failure_clock(f));
-    bool failed = a->service.self_failed;
+    failure_run(a, failure_serve, NULL);
+    if (!a->runs)
+        return;
+    if (a->service.self_failed) {
+        failure_kill_node(f, a->node);
+        return;
+    }
+    uint64_t due = ft_proto_wake(a->service.proto);
     if (a->service.due_ns < due)
         due = a->service.due_ns;
     if (due <= failure_clock(f))
         due = failure_clock(f) + 1;
-    failure_leave(before);
-    if (failed)
-        failure_kill_node(f, a->node);
-    else if (due != FT_NEVER && due != a->due)
+    if (due != FT_NEVER && due != a->due)
         sim_call_at(f->job->sim, due - JOB_FIRST_NS, failure_tick, a);
     a->due = due;
 }
@@ -366,15 +462,18 @@ static void failure_take_over(void *data)
     ft_service_fini(&a->service);
     a->incarnation++;
     a->host = leader;
+    a->forget_ns = random_below(&a->f->random, 2) * (failure_clock(a->f) + FORGET_NS);
     failure_start_agent(a);
 }
 
 /* ---- deaths ----------------------------------------------------------------------- */
 
+static void failure_die(void *data);
+
 struct failure_death {
     struct job *job;
     int pe;
-    bool node, silent;
+    bool node, silent, agent;
 };
 
 static struct failure_death *failure_new_death(struct job *job, int pe)
@@ -431,23 +530,44 @@ static void failure_kill_pe(struct job *job, int pe, bool silent)
     sim_kill(job->sim, pe, silent);
 }
 
-static void failure_die(void *data)
+/* The PE with the agent of the node of d->pe dies in one of the next steps of the agent,
+ * or after FUSE_NS. */
+static void failure_light_fuse(struct failure_death *d)
 {
-    struct failure_death d = *(struct failure_death *)data;
+    struct failure *f = d->job->failure;
+    struct failure_agent *a = &f->agent[job_node(&d->job->config, d->pe)];
 
-    free(data);
-    if (d.node)
-        failure_kill_node(d.job->failure, job_node(&d.job->config, d.pe));
-    else
-        failure_kill_pe(d.job, d.pe, d.silent);
+    d->agent = false;
+    if (a->runs && a->host >= 0) {
+        d->pe = a->host;
+        a->fuse = 1 + (uint32_t)random_below(
+                          &f->random, UINT64_C(1) << random_below(&f->random, FUSE_BITS));
+    }
+    sim_call_at(f->job->sim, sim_time_ns(f->job->sim) + FUSE_NS, failure_die, d);
 }
 
-void job_fail(int pe, bool node, uint64_t delay_ns)
+static void failure_die(void *data)
+{
+    struct failure_death *d = data;
+
+    if (d->agent) {
+        failure_light_fuse(d);
+        return;
+    }
+    if (d->node)
+        failure_kill_node(d->job->failure, job_node(&d->job->config, d->pe));
+    else
+        failure_kill_pe(d->job, d->pe, d->silent);
+    free(d);
+}
+
+void job_fail(int pe, enum job_death kind, uint64_t delay_ns)
 {
     struct job *job = job_running;
     struct failure_death *d = failure_new_death(job, pe);
 
-    d->node = node;
+    d->node = kind == JOB_NODE_DIES;
+    d->agent = kind == JOB_AGENT_DIES;
     d->silent = random_below(&job->failure->random, 2) != 0;
     sim_call_at(job->sim, sim_time_ns(job->sim) + delay_ns, failure_die, d);
 }
@@ -501,6 +621,7 @@ void failure_woken(const _Atomic uint32_t *word)
         failure_notify(f, node);
     else if (word == &map->event)
         failure_wake_agent(&f->agent[node]);
+    failure_output(f);
 }
 
 bool ft_watch_start(void)

@@ -7,7 +7,7 @@ set -eu
 cd "$top_builddir"
 work=$(mktemp -d "${TMPDIR:-/tmp}/simft.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-seeds=6000 mutant_seeds=3000 mutant_every=4
+seeds=6000 mutant_seeds=3000 mutant_every=5
 [ -z "${PGAS_TEST_LONG:-}" ] || seeds=500000 mutant_seeds=50000 mutant_every=1
 processors=$(nproc)
 failures=0

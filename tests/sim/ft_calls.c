@@ -375,6 +375,16 @@ static int ft_realloc(const struct call *c)
     return rc;
 }
 
+/* A context of the team with an operation in flight, which shmem_team_destroy closes. */
+static void ft_open_context(const struct call *c)
+{
+    shmem_ctx_t ctx;
+
+    if (c->pick % 2 != 0 && shmem_team_create_ctx(c->team, 0, &ctx) == 0)
+        shmem_ctx_long_put_nbi(ctx, &c->pe->word[WORD_CONTEXT], c->pe->source, 1,
+                               (c->me + 1) % c->npes);
+}
+
 /* A team of the even PEs.  A split may end with an error on some PEs only: after the
  * barrier, all PEs have the team and can revoke it. */
 static int ft_split(const struct call *c)
@@ -396,6 +406,7 @@ static int ft_split(const struct call *c)
     sub.root %= sub.npes;
     rc = ft_reduce(&sub);
     if (rc == 0) {
+        ft_open_context(&sub);
         shmem_team_destroy(*even);
         *even = SHMEM_TEAM_INVALID;
     }

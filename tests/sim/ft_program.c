@@ -17,6 +17,7 @@ enum {
     QUIET = 512,          /* elements of dest that are checked after a shrink */
     LATE_IN = 4,          /* is late by up to LATE_NS */
     NUMBERS = 100,        /* between two calls */
+    AGENT_IN = 3,         /* one death in so many hits an agent that processes another */
     DEATH_NS = 400000,    /* most until a death of round 0 */
     SHRINK_NS = 40000,    /* .. of a later round */
     KNOWN_NS = 40000000,  /* after which every death is known to all */
@@ -42,7 +43,7 @@ static void ft_begin_round(struct ft_program *p, int round)
         const struct ft_death *d = &p->death[i];
         if (d->round != round)
             continue;
-        job_fail(d->pe, d->node, d->delay_ns);
+        job_fail(d->pe, d->kind, d->delay_ns);
         if (p->last_ns < sim_now_ns() + d->delay_ns)
             p->last_ns = sim_now_ns() + d->delay_ns;
     }
@@ -378,7 +379,12 @@ void ft_program_choose(struct ft_program *p, const struct job_config *c, uint64_
         d->round = kind < 4 ? 0 : kind < 7 ? 1 + (int)random_below(random, 3) : FT_LAST;
         d->pe = 1 + (int)random_below(random, (uint64_t)npes);
         d->pe %= npes;
-        d->node = random_below(random, 4) == 0;
+        d->kind = random_below(random, 4) == 0 ? JOB_NODE_DIES : JOB_PE_DIES;
         d->delay_ns = 1 + random_below(random, d->round == 0 ? DEATH_NS : SHRINK_NS);
+        if (i == 0 || random_below(random, AGENT_IN) != 0)
+            continue;
+        d->kind = JOB_AGENT_DIES;
+        d->round = d[-1].round;
+        d->delay_ns = d[-1].delay_ns;
     }
 }

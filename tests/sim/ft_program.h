@@ -21,7 +21,7 @@ enum { FT_DEATHS = 6, FT_ROUNDS = 64, FT_SET = 4, FT_BLOCKS = 512, FT_OUTCOMES =
 enum { FT_LAST = FT_ROUNDS };
 struct ft_death {
     int round, pe;
-    bool node;
+    enum job_death kind;
     uint64_t delay_ns;
 };
 

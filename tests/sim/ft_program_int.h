@@ -38,6 +38,7 @@ enum word {
     WORD_IN,
     WORD_OUT,
     WORD_TOKEN,
+    WORD_CONTEXT,
     WORDS = 12
 };
 

@@ -73,9 +73,11 @@ int job_pe_of_node(const struct job_config *config, int node, int k);
 /* Inside body: the running job. */
 const struct job_config *job_config(void);
 struct sim *job_sim(void);
-/* Inside body, with SHMEM_FT=continue: PE pe, or its node with all PEs of it, dies after
- * delay_ns, unless it has left shmem_finalize by then. */
-void job_fail(int pe, bool node, uint64_t delay_ns);
+/* Inside body, with SHMEM_FT=continue: after delay_ns PE pe dies, or its node with all
+ * PEs of it, or the PE with the agent of its node, in the middle of a step of the agent
+ * (PE pe if the agent is in no PE); unless it has left shmem_finalize by then. */
+enum job_death { JOB_PE_DIES, JOB_NODE_DIES, JOB_AGENT_DIES };
+void job_fail(int pe, enum job_death kind, uint64_t delay_ns);
 bool job_is_dead(int pe);
 
 #endif

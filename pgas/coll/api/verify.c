@@ -131,19 +131,8 @@ static void verify_compare(const struct check_call *c, const struct verify_call 
             verify_differ(c, i, value, first->value[i], pe);
 }
 
-/* shmem_team_destroy of a team that has failed waits for no PE.  Any other call must not
- * skip the barriers below: its own ones could match them on other PEs. */
-static bool verify_is_release(const struct check_call *c, struct shmem_team *team)
+static void verify_by_barriers(const struct check_call *c, struct shmem_team *team)
 {
-    return check_value(c, CHECK_TEAM_DOOMED, 0) != 0 && ft_team_status(team) != 0;
-}
-
-static void verify_arguments(const struct check_call *c)
-{
-    struct shmem_team set, *team = verify_team_of_call(c, &set);
-
-    if (team == NULL || team->npes == 1 || verify_is_release(c, team))
-        return;
     barrier_enter(team, c->fn);
     struct verify_call *mine = verify_call_here(team), first;
     verify_record(c, mine);
@@ -153,6 +142,29 @@ static void verify_arguments(const struct check_call *c)
     barrier_sync(team, c->fn);
     memset(mine, 0, sizeof *mine);
     barrier_leave(team, c->fn);
+}
+
+/* shmem_team_destroy has no guard outside of its own barrier (ft_guard.c), and of a team
+ * that has failed it waits for no PE. */
+static __attribute__((noinline)) void verify_destruction(const struct check_call *c,
+                                                         struct shmem_team *team)
+{
+    FT_GUARD(guard, ft_guard_open_team(&guard, team), );
+    verify_by_barriers(c, team);
+}
+
+/* No call but a destruction may skip the barriers: its own ones could match them on other
+ * PEs. */
+static void verify_arguments(const struct check_call *c)
+{
+    struct shmem_team set, *team = verify_team_of_call(c, &set);
+
+    if (team == NULL || team->npes == 1)
+        return;
+    if (check_value(c, CHECK_TEAM_DOOMED, 0) != 0)
+        verify_destruction(c, team);
+    else
+        verify_by_barriers(c, team);
 }
 
 void verify_init(void)
