@@ -39,6 +39,7 @@ struct boot_state {
     pmix_status_t failure; /* reason of the last call that returned -1 */
     bool events;           /* the handler of boot_events.c is registered */
     size_t events_id;
+    bool events_last; /* no handler of the same codes runs after ours */
     void (*on_failure)(uint32_t pe);
     uint32_t only_pe, only_node; /* PE list and node map of a singleton job */
     /* "PGAS_JOINED=" and the PMIx namespace in which this process or one of its ancestors

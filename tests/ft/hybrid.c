@@ -8,6 +8,7 @@
  * addition to the function of shmemx_failure_handler.
  *
  *   hybrid mpi | shmem     which of both is initialized first
+ *   hybrid last            shmem, but after a handler that takes the last place
  */
 #include <mpi.h>
 #include <pmix.h>
@@ -22,7 +23,7 @@
 enum { TAG = 7, WAIT_MS = 10000, AGAIN_MS = 100 };
 
 static atomic_int events, handled; /* number of reports of the victim */
-static int victim;
+static int victim, last;
 
 static void check(int good, const char *what)
 {
@@ -41,7 +42,8 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
     for (size_t i = 0; i < ninfo; i++)
         if (strcmp(info[i].key, PMIX_EVENT_AFFECTED_PROC) == 0)
             events += info[i].value.data.proc->rank == (pmix_rank_t)victim;
-    complete(PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0, NULL, NULL, data);
+    complete(last ? PMIX_EVENT_ACTION_COMPLETE : PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0,
+             NULL, NULL, data);
 }
 
 static void on_failure(const int *pes, int n, void *arg)
@@ -51,14 +53,33 @@ static void on_failure(const int *pes, int n, void *arg)
         handled += pes[i] == victim;
 }
 
+static void register_other_handler(void)
+{
+    pmix_proc_t self;
+    pmix_status_t codes[] = {PMIX_ERR_PROC_ABORTED, PMIX_ERR_PROC_TERM_WO_SYNC};
+    pmix_info_t order;
+    PMIX_INFO_LOAD(&order, PMIX_EVENT_HDLR_LAST_IN_CATEGORY, NULL, PMIX_BOOL);
+    check(PMIx_Init(&self, NULL, 0) == PMIX_SUCCESS, "PMIx_Init failed");
+    /* Handlers of one code and of several ones are different categories. */
+    check(PMIx_Register_event_handler(codes, last ? 2 : 1, last ? &order : NULL,
+                                      last ? 1 : 0, on_event, NULL, NULL) >= 0,
+          "no second handler");
+    PMIX_INFO_DESTRUCT(&order);
+}
+
 static void init(int *argc, char ***argv)
 {
-    int shmem_first = strcmp((*argv)[1], "shmem") == 0;
+    int shmem_first = strcmp((*argv)[1], "mpi") != 0;
+    last = strcmp((*argv)[1], "last") == 0;
+    if (last)
+        register_other_handler();
     if (shmem_first)
         shmem_init();
     MPI_Init(argc, argv);
     if (!shmem_first)
         shmem_init();
+    if (!last)
+        register_other_handler();
 }
 
 static void check_ranks(void)
@@ -88,15 +109,6 @@ static void check_window(void)
     MPI_Win_fence(0, window);
     check(got == next, "wrong value of MPI_Get");
     MPI_Win_free(&window);
-}
-
-static void register_other_handler(void)
-{
-    pmix_proc_t self;
-    pmix_status_t code = PMIX_ERR_PROC_ABORTED;
-    check(PMIx_Init(&self, NULL, 0) == PMIX_SUCCESS, "PMIx_Init failed");
-    check(PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, NULL, NULL) >= 0,
-          "no second handler");
 }
 
 static void die_and_shrink(void)
@@ -136,7 +148,6 @@ int main(int argc, char **argv)
     victim = shmem_n_pes() - 1;
     check_ranks();
     check_window();
-    register_other_handler();
     shmemx_failure_handler(on_failure, NULL);
     die_and_shrink();
     send_after();

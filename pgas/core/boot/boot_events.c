@@ -33,32 +33,48 @@ static bool boot_events_report(const pmix_info_t *info, size_t n)
 
 /* It runs after the other handlers of these codes and before default handlers, those
  * without codes.  These must not run for PEs of this job: that of Open MPI's MPI library
- * ends the job. */
+ * ends the job.  If another user of libpmix has the last place, it decides about that,
+ * and must get the event. */
 static void boot_events_handle(size_t id, pmix_status_t status, const pmix_proc_t *source,
                                pmix_info_t info[], size_t ninfo, pmix_info_t *results,
                                size_t nresults,
                                pmix_event_notification_cbfunc_fn_t complete, void *data)
 {
     (void)id, (void)status, (void)source, (void)results, (void)nresults;
-    bool ours = boot_events_report(info, ninfo);
+    bool ends = boot_events_report(info, ninfo) && STATE.events_last;
     if (complete != NULL)
-        complete(ours ? PMIX_EVENT_ACTION_COMPLETE : PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0,
+        complete(ends ? PMIX_EVENT_ACTION_COMPLETE : PMIX_EVENT_NO_ACTION_TAKEN, NULL, 0,
                  NULL, NULL, data);
 }
 
-/* Only codes that say that a process has ended abnormally: a lost connection does not. */
-void boot_events_open(void (*on_failure)(uint32_t pe))
+/* Only codes that say that a process has ended abnormally: a lost connection does not.
+ * `place`: among the handlers of these codes. */
+static pmix_status_t boot_events_register(const char *place)
 {
     pmix_status_t codes[] = {PMIX_ERR_PROC_ABORTED, PMIX_ERR_PROC_TERM_WO_SYNC};
-
-    if (!STATE.connected)
-        return;
-    STATE.on_failure = on_failure;
     pmix_info_t order;
-    PMIX_INFO_LOAD(&order, PMIX_EVENT_HDLR_LAST_IN_CATEGORY, NULL, PMIX_BOOL);
+
+    PMIX_INFO_LOAD(&order, place, NULL, PMIX_BOOL);
     pmix_status_t rc = PMIx_Register_event_handler(
         codes, sizeof codes / sizeof codes[0], &order, 1, boot_events_handle, NULL, NULL);
     PMIX_INFO_DESTRUCT(&order);
+    return rc;
+}
+
+void boot_events_open(void (*on_failure)(uint32_t pe))
+{
+    if (!STATE.connected)
+        return;
+    STATE.on_failure = on_failure;
+    STATE.events_last = true;
+    pmix_status_t rc = boot_events_register(PMIX_EVENT_HDLR_LAST_IN_CATEGORY);
+    if (rc < 0) {
+        log_debug("PMIx events of failed PEs: another library has the last handler (%s); "
+                  "this one is appended to the others",
+                  PMIx_Error_string(rc));
+        STATE.events_last = false;
+        rc = boot_events_register(PMIX_EVENT_HDLR_APPEND);
+    }
     STATE.events = rc >= 0;
     STATE.events_id = rc >= 0 ? (size_t)rc : 0;
     if (rc < 0)
