@@ -32,6 +32,16 @@ int exit_status_code(const struct daemon_end *end)
     return end->code != 0 ? end->code : STATUS_UNFINISHED;
 }
 
+/* The PMIx client counts its users: the server is told when the last one finalizes. */
+const char *exit_status_missing(bool connected, bool left)
+{
+    if (!connected)
+        return "exited without shmem_init";
+    return left
+               ? "exited after shmem_finalize, but MPI or another library still used PMIx"
+               : "exited without shmem_finalize";
+}
+
 void exit_status_text(const struct daemon_end *end, char *buf, size_t len)
 {
     int n = snprintf(buf, len, "PE %u (pid %d) ", end->rank, (int)end->pid);
@@ -46,6 +56,7 @@ void exit_status_text(const struct daemon_end *end, char *buf, size_t len)
         snprintf(buf, len, "exited with status %d%s", end->code,
                  end->finalized ? " after shmem_finalize" : "");
     else
-        snprintf(buf, len, "exited without %s",
-                 end->connected ? "shmem_finalize" : "shmem_init");
+        snprintf(
+            buf, len, "%s",
+            exit_status_missing(end->connected, end->stage_ns[NODE_STAGE_LEAVE] != 0));
 }

@@ -26,6 +26,10 @@ enum exit_status exit_status_classify(const struct daemon_end *end);
 /* Exit status of oshrun if this PE determines it. */
 int exit_status_code(const struct daemon_end *end);
 
+/* What a PE has not done that exited with status 0; `left`: it has left shmem_finalize.
+ */
+const char *exit_status_missing(bool connected, bool left);
+
 /* "PE 3 (pid 812) was killed by signal 11 (Segmentation fault)" */
 void exit_status_text(const struct daemon_end *end, char *buf, size_t len);
 

@@ -41,6 +41,7 @@ struct front_pe {
     bool ended; /* its process, or its node is lost */
     bool lost;  /* with its node */
     bool connected;
+    bool left; /* shmem_finalize */
     bool signalled;
     int code;
     uint64_t ended_ns;
@@ -55,7 +56,8 @@ static struct daemon_end front_ft_end_of(const struct front *f, uint32_t rank)
                                .pid = pe->pid,
                                .signalled = pe->signalled,
                                .code = pe->code,
-                               .connected = pe->connected};
+                               .connected = pe->connected,
+                               .stage_ns[NODE_STAGE_LEAVE] = pe->left};
 }
 
 static void front_ft_mark(struct front *f, uint32_t rank)
@@ -154,6 +156,7 @@ void front_ft_ended(struct front *f, const struct daemon_end *end)
     pe->ended = true;
     pe->ended_ns = loop_now_ns();
     pe->connected = end->connected;
+    pe->left = end->stage_ns[NODE_STAGE_LEAVE] != 0;
     pe->signalled = end->signalled;
     pe->code = end->code;
     if (pe->state == FRONT_PE_FAILED)
@@ -251,8 +254,9 @@ void front_ft_reported(struct front *f, uint32_t node, const uint32_t *rank,
 static bool front_ft_is_alike(const struct front_pe *a, const struct front_pe *b)
 {
     return a->state == b->state && a->node == b->node && a->lost == b->lost &&
-           (a->lost || (a->signalled == b->signalled && a->code == b->code &&
-                        (a->code != 0 || a->connected == b->connected)));
+           (a->lost ||
+            (a->signalled == b->signalled && a->code == b->code &&
+             (a->code != 0 || (a->connected == b->connected && a->left == b->left))));
 }
 
 /* "killed by signal 9 on n0" */
@@ -268,8 +272,8 @@ static void front_ft_reason(const struct front *f, const struct front_pe *pe,
     else if (pe->code != 0)
         n = snprintf(text, REASON_BYTES, "exited with status %d", pe->code);
     else
-        n = snprintf(text, REASON_BYTES, "exited without %s",
-                     pe->connected ? "shmem_finalize" : "shmem_init");
+        n = snprintf(text, REASON_BYTES, "%s",
+                     exit_status_missing(pe->connected, pe->left));
     if (!pe->lost && f->job.nnodes > 1 && n > 0 && n < REASON_BYTES)
         snprintf(text + n, REASON_BYTES - (size_t)n, " on %s", node);
 }
