@@ -53,7 +53,8 @@ pgas_sources = \
 	pgas/core/team/team.c pgas/core/team/team.h \
 	pgas/core/base/treap.c pgas/core/base/treap.h \
 	pgas/ft/ft.c pgas/ft/ft.h pgas/ft/ft_commit.c pgas/ft/ft_commit.h pgas/ft/ft_guard.c \
-	pgas/ft/ft_handler.h pgas/ft/ft_map.c pgas/ft/ft_map.h pgas/ft/ft_watch.h \
+	pgas/ft/ft_handler.h pgas/ft/ft_map.c pgas/ft/ft_map.h pgas/ft/ft_temp.c pgas/ft/ft_temp.h \
+	pgas/ft/ft_watch.h \
 	pgas/rma/api.h \
 	pgas/rma/amo_at.c pgas/rma/amo_at.h pgas/rma/api/api_amo.c pgas/rma/api/api_ctx.c \
 	pgas/rma/api/api_order.c pgas/rma/order.h pgas/rma/lock.c pgas/rma/lock.h pgas/rma/lock_owner.c pgas/rma/lock_owner.h \

@@ -33,6 +33,7 @@
 #include "pgas/threads/atomic.h"
 
 struct shmem_team;
+struct ft_temp;
 
 /* True if world PE pe is known to have failed. */
 ALWAYS_INLINE bool ft_pe_failed(int pe)
@@ -99,8 +100,9 @@ struct ft_guard {
     int status; /* the error that the routine returns */
     int waits, locks;
     bool in_nb;
-    struct ft_call *call; /* the barrier with a uniform outcome that it is in, or NULL */
-    uint64_t departed_ns; /* when ft_may_have_failed was first called; 0: not yet */
+    struct ft_call *call;  /* the barrier with a uniform outcome that it is in, or NULL */
+    struct ft_temp *temps; /* its temporary memory (ft_temp.h) */
+    uint64_t departed_ns;  /* when ft_may_have_failed was first called; 0: not yet */
 };
 
 /* Opens a guard for the team of the call, or for a team.  Nonzero if the team has failed
@@ -118,7 +120,7 @@ ALWAYS_INLINE void ft_guard_close(struct ft_guard *g)
 {
     if (unlikely(!g->open))
         return;
-    PGAS_ASSERT(pgas_thread.guard == g);
+    PGAS_ASSERT(pgas_thread.guard == g && g->temps == NULL);
     pgas_thread.guard = g->outer;
     g->open = false;
 }

@@ -12,6 +12,7 @@
 #include "pgas/core/team/team.h"
 #include "pgas/ft/ft.h"
 #include "pgas/ft/ft_commit.h"
+#include "pgas/ft/ft_temp.h"
 
 /* Tells the address sanitizer that the functions between here and the guard do not
  * return; without it, does nothing. */
@@ -63,6 +64,7 @@ static int ft_guard_enter(struct ft_guard *g)
     g->in_nb = t->in_nb;
     g->departed_ns = 0;
     g->call = NULL;
+    g->temps = NULL;
     g->open = true;
     t->guard = g;
     return 0;
@@ -159,6 +161,7 @@ void ft_unwind(void)
     pgas_thread.guard = NULL; /* against recursion */
     if (pgas_self.net != NULL)
         net_quiet_all(net_ctx_default(), "a collective of a team with a failed PE");
+    ft_temp_free_all(g);
     if (g->call != NULL && ft_commit_ask(g, g->status))
         g->status = 0;
     pgas_thread.guard = g;

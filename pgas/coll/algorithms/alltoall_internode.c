@@ -18,8 +18,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-
 #include "pgas/coll/algorithms/alltoall_internode.h"
 #include "pgas/coll/schedule/leader_job.h"
 #include "pgas/coll/sync/mailbox.h"
@@ -31,6 +29,7 @@
 #include "pgas/core/base/log.h"
 #include "pgas/core/memory/peer.h"
 #include "pgas/datatype/copy.h"
+#include "pgas/ft/ft_temp.h"
 
 /* ---- piggybacked ----------------------------------------------------------------- */
 
@@ -251,8 +250,8 @@ static void alltoall_inter_make_bundles(struct job *j)
     size_t n = (size_t)j->nodes->leaders, pes = (size_t)alltoall_inter_largest(j->nodes);
 
     j->most = pes * pes * j->each;
-    j->bundle = malloc(n * sizeof *j->bundle);
-    j->memory = malloc(n * j->most + alltoall_inter_step_bytes(j->nodes, j->most));
+    j->bundle = ft_temp_alloc(n * sizeof *j->bundle);
+    j->memory = ft_temp_alloc(n * j->most + alltoall_inter_step_bytes(j->nodes, j->most));
     if (j->bundle == NULL || j->memory == NULL)
         log_die("%s: no memory for the blocks of %zu nodes", j->fn, n);
     for (size_t i = 0; i < n; i++)
@@ -267,8 +266,8 @@ static void alltoall_inter_exchange(struct job *j)
     leader_job_run(&j->leaders, (struct schedule){.name = SCHEDULE_ALLTOALL_BRUCK}, &ops,
                    true);
     alltoall_inter_store_result(j);
-    free(j->memory);
-    free(j->bundle);
+    ft_temp_free(j->memory);
+    ft_temp_free(j->bundle);
 }
 
 /* ---- all PEs ----------------------------------------------------------------------- */
@@ -296,5 +295,5 @@ void alltoall_bruck(struct shmem_team *team, void *dest, const void *source, siz
     if (is_leader)
         mailbox_await_all_closed(&j.mailbox);
     mailbox_close(&j.mailbox);
-    free(j.order);
+    ft_temp_free(j.order);
 }

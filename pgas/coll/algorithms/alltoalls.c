@@ -11,8 +11,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-
 #include "pgas/coll/algorithms/alltoall.h"
 #include "pgas/coll/algorithms/alltoall_internode.h"
 #include "pgas/coll/sync/internode.h"
@@ -24,6 +22,7 @@
 #include "pgas/core/base/log.h"
 #include "pgas/core/progress/net.h"
 #include "pgas/datatype/copy.h"
+#include "pgas/ft/ft_temp.h"
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
 #include "pgas/rma/strided.h"
@@ -126,7 +125,7 @@ static void alltoalls_fetch_with_gaps(const struct fetch *f)
     size_t remote = (size_t)team_count_remote(f->team),
            most = alltoalls_span_elements(f, remote);
     size_t space = most * alltoalls_step_of(f);
-    char *memory = malloc(remote * space);
+    char *memory = ft_temp_alloc(remote * space);
 
     if (memory == NULL)
         log_die("%s: no memory for %zu bytes of each of %zu PEs", f->fn, space, remote);
@@ -135,7 +134,7 @@ static void alltoalls_fetch_with_gaps(const struct fetch *f)
         alltoalls_get_spans(f, memory, space, first, n);
         alltoalls_unpack_spans(f, memory, space, first, n);
     }
-    free(memory);
+    ft_temp_free(memory);
 }
 
 static void alltoalls_fetch_elements(const struct fetch *f)
@@ -266,14 +265,14 @@ static void alltoalls_exchange_gathered(struct shmem_team *team, char *dest,
                                         const char *source, size_t n,
                                         const struct strides *x, const char *fn)
 {
-    char *packed = malloc(2 * n * x->size), *received = packed + n * x->size;
+    char *packed = ft_temp_alloc(2 * n * x->size), *received = packed + n * x->size;
 
     if (packed == NULL)
         log_die("%s: no memory to pack %zu bytes", fn, n * x->size);
     alltoalls_copy_elements(packed, 1, source, x->sst, n, x->size);
     alltoall_gather(team, received, packed, x->n * x->size, fn);
     alltoalls_copy_elements(dest, x->dst, received, 1, n, x->size);
-    free(packed);
+    ft_temp_free(packed);
 }
 
 int alltoalls(struct shmem_team *team, void *dest, const void *source, struct strides x,

@@ -14,8 +14,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-
 #include "pgas/coll/api/active.h"
 #include "pgas/coll/sync/arrival.h"
 #include "pgas/coll/sync/barrier.h"
@@ -30,6 +28,7 @@
 #include "pgas/core/check/check.h"
 #include "pgas/core/base/log.h"
 #include "pgas/datatype/copy.h"
+#include "pgas/ft/ft_temp.h"
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
 
@@ -287,7 +286,7 @@ static bool collect_any_overlap(const struct contributions *parts, const void *d
 static size_t *collect_sum_up(const struct contributions *parts, size_t size)
 {
     int npes = parts->team->npes;
-    size_t *at = malloc(((size_t)npes + 1) * sizeof *at);
+    size_t *at = ft_temp_alloc(((size_t)npes + 1) * sizeof *at);
 
     if (at == NULL)
         log_die("%s: no memory for a list of %d PEs", parts->fn, npes);
@@ -312,7 +311,7 @@ static void collect_by_nodes(const struct contributions *parts, struct shmem_tea
     barrier_guard(team, parts->fn);
     collect_internode(team, dest, source, &listed, true, parts->fn);
     barrier_unguard(team, parts->fn);
-    free(at);
+    ft_temp_free(at);
 }
 
 /* Descriptors in the sync areas; two barriers. */

@@ -11,8 +11,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-
 #include "pgas/coll/schedule/leader_job.h"
 #include "pgas/coll/sync/mailbox.h"
 #include "pgas/coll/sync/internode.h"
@@ -22,6 +20,7 @@
 #include "pgas/core/check/check.h"
 #include "pgas/core/memory/peer.h"
 #include "pgas/datatype/copy.h"
+#include "pgas/ft/ft_temp.h"
 
 _Static_assert((int)COLLECT_NODES_MAX <= (int)MAILBOX_PARTS,
                "node numbers are part numbers");
@@ -204,5 +203,5 @@ void collect_internode(struct shmem_team *team, void *dest, const void *source,
         collect_inter_copy_all(&j);
     }
     mailbox_close(&j.mailbox);
-    free(j.order);
+    ft_temp_free(j.order);
 }

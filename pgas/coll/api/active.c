@@ -16,6 +16,7 @@
 #include "pgas/core/progress/net.h"
 #include "pgas/core/team/slot.h"
 #include "pgas/core/base/stress.h"
+#include "pgas/ft/ft_temp.h"
 #include "pgas/rma/amo_at.h"
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
@@ -320,7 +321,8 @@ static uint64_t active_vote_merge(uint64_t result, uint64_t value)
 static uint64_t active_vote_count(const struct shmem_team *set, uint64_t mine,
                                   const char *fn)
 {
-    uint64_t *vote = malloc((size_t)set->npes * sizeof *vote), result = mine | VOTE_EQUAL;
+    uint64_t *vote = ft_temp_alloc((size_t)set->npes * sizeof *vote),
+             result = mine | VOTE_EQUAL;
 
     if (vote == NULL)
         log_die("%s: no memory for the votes of %d PEs", fn, set->npes);
@@ -336,7 +338,7 @@ static uint64_t active_vote_count(const struct shmem_team *set, uint64_t mine,
         order_quiet(SHMEM_CTX_DEFAULT, fn);
     for (int i = 1; i < set->npes; i++)
         result = active_vote_merge(result, vote[i]);
-    free(vote);
+    ft_temp_free(vote);
     return result;
 }
 

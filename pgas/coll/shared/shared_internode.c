@@ -19,8 +19,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/sync/internode.h"
 #include "pgas/coll/shared/shared_int.h"
@@ -28,6 +26,7 @@
 #include "pgas/core/base/log.h"
 #include "pgas/core/memory/peer.h"
 #include "pgas/datatype/copy.h"
+#include "pgas/ft/ft_temp.h"
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
 #include "pgas/rma/signal.h"
@@ -163,7 +162,7 @@ static void shared_inter_combine_parts(const struct shared_sum *sum, struct slic
 {
     const struct team_nodes *nodes = sum->s->team->nodes;
     size_t most = shared_inter_part_of(sum);
-    char *part = malloc((size_t)nodes->leaders * most * sum->size);
+    char *part = ft_temp_alloc((size_t)nodes->leaders * most * sum->size);
 
     if (part == NULL)
         log_die("%s: no memory for the elements of %d nodes", sum->fn, nodes->leaders);
@@ -178,7 +177,7 @@ static void shared_inter_combine_parts(const struct shared_sum *sum, struct slic
         order_quiet(SHMEM_CTX_DEFAULT, sum->fn);
         shared_inter_combine_part(sum, part, first, n);
     }
-    free(part);
+    ft_temp_free(part);
 }
 
 static struct slice shared_inter_slice_of_node(const struct shared_sum *sum, int node)

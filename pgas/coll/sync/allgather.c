@@ -12,21 +12,20 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-
 #include "pgas/coll/api/coll_state.h"
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/sync/internode.h"
 #include "pgas/coll/sync/allgather.h"
 #include "pgas/core/base/log.h"
 #include "pgas/datatype/copy.h"
+#include "pgas/ft/ft_temp.h"
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
 
 static char *allgather_entries_alloc(const struct shmem_team *team, size_t bytes,
                                      const char *fn)
 {
-    char *entry = malloc(rma_bytes((size_t)team->npes, bytes, fn));
+    char *entry = ft_temp_alloc(rma_bytes((size_t)team->npes, bytes, fn));
 
     if (entry == NULL)
         log_die("%s: no memory for the descriptors of %d PEs", fn, team->npes);
@@ -97,5 +96,5 @@ const void *allgather_at(const struct descriptors *r, int i)
 
 void allgather_close(struct descriptors *descriptors)
 {
-    free(descriptors->memory);
+    ft_temp_free(descriptors->memory);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bounce.c - see bounce.h.  Uses: core/log, datatype/copy. */
+/* bounce.c - see bounce.h.  Uses: core/log, datatype/copy, ft_temp. */
 #include "config.h"
 
 #include <stdint.h>
-#include <stdlib.h>
 
 #include "pgas/coll/sync/bounce.h"
 #include "pgas/core/base/log.h"
 #include "pgas/datatype/copy.h"
+#include "pgas/ft/ft_temp.h"
 
 bool bounce_overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes)
 {
@@ -23,7 +23,7 @@ char *bounce_open(void *dest, size_t dest_bytes, const void *source, size_t sour
 {
     if (!bounce_overlap(dest, dest_bytes, source, source_bytes))
         return dest;
-    char *stage = malloc(bytes);
+    char *stage = ft_temp_alloc(bytes);
     if (stage == NULL)
         log_die(
             "%s: arguments 'dest' and 'source' overlap, and no memory is available for a "
@@ -37,5 +37,5 @@ void bounce_close(char *stage, void *dest, size_t bytes)
     if (stage == dest)
         return;
     copy_bytes(dest, stage, bytes);
-    free(stage);
+    ft_temp_free(stage);
 }

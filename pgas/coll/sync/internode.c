@@ -27,8 +27,6 @@
  */
 #include "config.h"
 
-#include <stdlib.h>
-
 #include "pgas/coll/schedule/executor.h"
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/sync/internode.h"
@@ -38,6 +36,7 @@
 #include "pgas/core/base/log.h"
 #include "pgas/core/base/stress.h"
 #include "pgas/datatype/copy.h"
+#include "pgas/ft/ft_temp.h"
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
 
@@ -472,7 +471,7 @@ int *internode_order(const struct shmem_team *team, const char *fn)
 
     if (pos == NULL)
         return NULL;
-    int *order = malloc((size_t)team->npes * sizeof *order);
+    int *order = ft_temp_alloc((size_t)team->npes * sizeof *order);
     if (order == NULL)
         log_die("%s: no memory for a list of %d PEs", fn, team->npes);
     for (int i = 0; i < team->npes; i++)

@@ -2,11 +2,10 @@
 /* remote.c - see remote.h.  Uses: core/team, core/net, core/log, rma, rma/order. */
 #include "config.h"
 
-#include <stdlib.h>
-
 #include "pgas/coll/sync/remote.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/progress/net.h"
+#include "pgas/ft/ft_temp.h"
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
 
@@ -69,7 +68,7 @@ void remote_open(struct remote *r, const struct shmem_team *team, const void *so
     r->remote = team_count_remote(team);
     r->chunk = remote_chunk_of(r);
     size_t step = remote_step_of(r), half = (size_t)r->remote * step;
-    char *memory = aligned_alloc(NODE_LINE, REMOTE_OWN * step + 2 * half);
+    char *memory = ft_temp_alloc(REMOTE_OWN * step + 2 * half);
     if (memory == NULL)
         log_die("%s: no memory for a receive buffer of %zu bytes", fn, 2 * half);
     for (int k = 0; k < REMOTE_OWN; k++)
@@ -103,5 +102,5 @@ char *remote_chunk(const struct remote *r, int k)
 
 void remote_close(struct remote *r)
 {
-    free(r->own[0]);
+    ft_temp_free(r->own[0]);
 }

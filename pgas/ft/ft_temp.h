@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ft_temp.h - temporary private memory of a collective, which is freed if a failure ends
+ * the collective (ft_unwind).
+ *
+ * Memory that is allocated in a guard (ft.h) belongs to the innermost guard of the
+ * thread, and must be freed before that is closed.  Without a guard it is ordinary
+ * memory. Memory is aligned to cache lines. Uses: core/base.  Used by: coll, ft_guard.
+ */
+#ifndef PGAS_FT_TEMP_H
+#define PGAS_FT_TEMP_H
+
+#include <stddef.h>
+
+struct ft_guard;
+
+/* NULL: out of memory. */
+void *ft_temp_alloc(size_t bytes);
+/* NULL: does nothing. */
+void ft_temp_free(void *memory);
+/* Frees all memory of the guard. */
+void ft_temp_free_all(struct ft_guard *g);
+
+#endif
