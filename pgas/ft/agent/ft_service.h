@@ -75,7 +75,6 @@ struct ft_service {
     const struct ft_service_calls *calls;
     void *host;
     uint64_t delta_ns, eta_ns, grace_ns; /* of the ring (ft_config) */
-    size_t log_bytes;                    /* likewise; 0: the default */
     uint32_t generation;                 /* of the protocol; 0: it has not been started */
     struct ft_proto *proto;              /* NULL: not started */
     uint32_t *order;                     /* of the ring */
