@@ -146,21 +146,6 @@ static void failure_output(struct failure *f)
         longjmp(a->die, 1);
 }
 
-static void failure_check_closed(const struct failure_agent *a)
-{
-    const struct ft_service *s = &a->service;
-
-    for (const struct ft_commit *c = s->commits; c != NULL; c = c->next) {
-        if (c->state != FT_COMMIT_CLOSED && c->state != FT_COMMIT_CONTRIBUTED)
-            continue;
-        if (c->what.cause == FT_CAUSE_REVOKED ? ft_service_is_revoked(s, c->what.team)
-                                              : ft_map_has_failed(s->map, c->what.cause))
-            continue;
-        fprintf(stderr, "node %d has closed a call without its cause\n", a->node);
-        abort();
-    }
-}
-
 /* Runs a function of the agent, and then kills its process if it has died there. */
 static void failure_run(struct failure_agent *a,
                         void (*run)(struct failure_agent *a, const void *arg),
@@ -172,7 +157,7 @@ static void failure_run(struct failure_agent *a,
     if (setjmp(a->die) == 0) {
         f->stepping = a;
         run(a, arg);
-        failure_check_closed(a);
+        failure_check_calls(&a->service);
     } else {
         a->dies = true;
     }
@@ -253,18 +238,6 @@ static void failure_give_up(void *host, uint32_t node)
 static const struct ft_service_calls failure_calls = {.send = failure_send,
                                                       .give_up = failure_give_up};
 
-/* A broadcast about an interrupted call (ft_proto_int.h). */
-static bool failure_is_of_call(const struct failure_frame *frame)
-{
-    enum { CAST_KIND = 16, PAYLOAD_KIND = 17 };
-    const unsigned char *bytes = frame->bytes;
-
-    return frame->len > PAYLOAD_KIND && bytes[1] == FT_FRAME_CAST &&
-           bytes[CAST_KIND] == FT_CAST_PAYLOAD &&
-           bytes[PAYLOAD_KIND] >= FT_PAYLOAD_COMMIT_ASK &&
-           bytes[PAYLOAD_KIND] <= FT_PAYLOAD_COMMIT_OPEN;
-}
-
 static void failure_receive(struct failure_agent *to, const void *arg)
 {
     const struct failure_frame *frame = arg;
@@ -272,7 +245,7 @@ static void failure_receive(struct failure_agent *to, const void *arg)
 
     if (frame->closed)
         ft_service_closed(&to->service, now, (uint32_t)frame->from);
-    else if (now >= to->forget_ns || !failure_is_of_call(frame))
+    else if (now >= to->forget_ns || !failure_is_of_call(frame->bytes, frame->len))
         ft_service_receive(&to->service, now, (uint32_t)frame->from, frame->generation,
                            frame->bytes, frame->len);
 }
@@ -646,18 +619,6 @@ void ft_handler_stop(void) {}
 
 /* ---- start and end (ft_boot.h) ----------------------------------------------------- */
 
-bool ft_boot_on(void)
-{
-    return strcmp(pgas_self.env.ft, "continue") == 0;
-}
-
-void ft_boot_check_settings(void) {}
-
-void ft_boot_publish(const struct boot *b)
-{
-    (void)b;
-}
-
 static struct failure *failure_new(struct job *job)
 {
     struct failure *f = job_alloc(1, sizeof *f);
@@ -707,13 +668,6 @@ void ft_boot_leave(bool exiting)
         return;
     atomic_store(&ft_map_word(map)[pgas_self.local_rank].left, pgas_self.generation);
     ft_map_notify_agent(map);
-}
-
-bool failure_known(const struct job *job, int at, int pe)
-{
-    const struct pgas *g = job->instance[at];
-
-    return ft_map_has_failed(node_ft(g->node), (uint32_t)pe);
 }
 
 void failure_free(struct job *job)

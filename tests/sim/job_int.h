@@ -53,6 +53,11 @@ void segment_free_all(void);
  * has failed. */
 void failure_woken(const _Atomic uint32_t *word);
 bool failure_known(const struct job *job, int at, int pe);
+struct ft_service;
+/* failure_calls.c: ends the program if the agent has closed a call without having its
+ * cause in the map; true for a frame with a broadcast about an interrupted call. */
+void failure_check_calls(const struct ft_service *s);
+bool failure_is_of_call(const void *frame, size_t len);
 void failure_free(struct job *job);
 
 #endif
