@@ -15,7 +15,7 @@
     values[cell, $7] = values[cell, $7] " " $8
 }
 function rate(cell, kernel) { return median(values[cell, kernel]) }
-function is_kernel(k) { return k != "memcpy" && k != "generic" && k != "chosen" && k != "found" && k != "ompi" && k != "mpich" }
+function is_kernel(k) { return k != "memcpy" && k != "generic" && k != "chosen" && k != "again" && k != "found" && k != "ompi" && k != "mpich" }
 function add(what, value) {
     list[what] = list[what] " " value
     number[what]++
@@ -56,6 +56,11 @@ END {
         found_near += found != "" && found >= 0.95 * best
         founds += found != ""
         add("generic", chosen / rate(cell, "generic"))
+        again = rate(cell, "again")
+        if (again != "") {
+            agains++
+            noisy += again < 0.95 * chosen || chosen < 0.95 * again
+        }
         slower += chosen < rate(cell, "generic")
         slower_5 += chosen < 0.95 * rate(cell, "generic")
         for (k = 1; k <= columns; k++)
@@ -75,6 +80,8 @@ END {
     printf "chosen within 5 %% of the best kernel: %d of %d cells (%.0f %%)\n", near, number["best"],
         100 * near / number["best"]
     printf "the kernel that was found, called directly, within 5 %%: %d of %d cells\n", found_near, founds
+    if (agains > 0)
+        printf "noise: two measurements of chosen differ by more than 5 %% in %d of %d cells\n", noisy, agains
     printf "chosen slower than generic memcpy per block: %d cells, by more than 5 %%: %d\n", slower, slower_5
     ratios("chosen / best kernel", "best")
     ratios("chosen / generic", "generic")

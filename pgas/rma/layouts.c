@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,19 @@ static int layouts_publish(struct layout *l, shmemx_layout_t *handle, const char
     return -1;
 }
 
+/* An array of n elements, argument `number` of a constructor.  False if it is NULL: then
+ * the handle is invalid, and a message says why. */
+static bool layouts_has_array(const void *array, size_t n, int number, const char *name,
+                              shmemx_layout_t *handle, const char *fn)
+{
+    if (array != NULL || n == 0)
+        return true;
+    *handle = SHMEMX_LAYOUT_INVALID;
+    log_warn("%s: argument %d '%s' is NULL, but it must be an array of %zu elements", fn,
+             number, name, n);
+    return false;
+}
+
 int layouts_contiguous(size_t bytes, shmemx_layout_t *handle, const char *fn)
 {
     return layouts_publish(layout_contiguous(bytes), handle, fn);
@@ -75,6 +89,9 @@ int layouts_nested(size_t block, int levels, const size_t *count, const ptrdiff_
                  fn, levels, LAYOUT_LEVELS);
         return -1;
     }
+    if (!layouts_has_array(count, (size_t)levels, 3, "count", handle, fn) ||
+        !layouts_has_array(stride, (size_t)levels, 4, "stride", handle, fn))
+        return -1;
     for (int i = 0; i < levels; i++)
         level[i] = (struct layout_level){count[i], stride[i]};
     return layouts_publish(layout_nested(block, level, (unsigned)levels), handle, fn);
@@ -83,16 +100,22 @@ int layouts_nested(size_t block, int levels, const size_t *count, const ptrdiff_
 int layouts_indexed_block(size_t block, const ptrdiff_t *offset, size_t n,
                           shmemx_layout_t *handle, const char *fn)
 {
+    if (!layouts_has_array(offset, n, 2, "offset", handle, fn))
+        return -1;
     return layouts_publish(layout_indexed_block(block, offset, n), handle, fn);
 }
 
 int layouts_indexed(const size_t *bytes, const ptrdiff_t *offset, size_t n,
                     shmemx_layout_t *handle, const char *fn)
 {
-    struct layout_part *part =
-        n > LAYOUT_BLOCKS_MAX ? NULL : malloc((n + 1) * sizeof *part);
+    struct layout_part *part = NULL;
     struct layout *l = NULL;
 
+    if (!layouts_has_array(bytes, n, 1, "bytes", handle, fn) ||
+        !layouts_has_array(offset, n, 2, "offset", handle, fn))
+        return -1;
+    if (n <= LAYOUT_BLOCKS_MAX)
+        part = malloc((n + 1) * sizeof *part);
     errno = n > LAYOUT_BLOCKS_MAX ? EOVERFLOW : ENOMEM;
     if (part != NULL) {
         for (size_t i = 0; i < n; i++)
@@ -108,6 +131,9 @@ int layouts_indexed(const size_t *bytes, const ptrdiff_t *offset, size_t n,
 int layouts_struct(const shmemx_layout_t *member, const ptrdiff_t *offset, size_t n,
                    shmemx_layout_t *handle, const char *fn)
 {
+    if (!layouts_has_array(member, n, 1, "member", handle, fn) ||
+        !layouts_has_array(offset, n, 2, "offset", handle, fn))
+        return -1;
     for (size_t i = 0; i < n; i++)
         if (member[i] == SHMEMX_LAYOUT_INVALID) {
             *handle = SHMEMX_LAYOUT_INVALID;

@@ -96,8 +96,8 @@ static void strided_copy(char *to, const char *from, const struct strided *s)
 {
     if (strided_has_kernel(s)) {
         ptrdiff_t size = (ptrdiff_t)s->size;
-        pack_vector((struct vector_copy){to, from, s->dst * size, s->sst * size,
-                                         s->bsize * s->size, s->nblocks, 0});
+        pack_vector(&(struct vector_copy){to, from, s->dst * size, s->sst * size,
+                                          s->bsize * s->size, s->nblocks});
         return;
     }
     if (s->bsize != 1)

@@ -76,9 +76,8 @@ int perform_put_blocks(const struct perform_segment segment[SEGMENTS],
     for (unsigned i = 0; i < nvectors; i++) {
         struct transport_vector v = perform_vector(vectors, i);
         char *to = (char *)segment[v.segment].base + v.offset;
-        pack_vector((struct vector_copy){to, from, (ptrdiff_t)v.stride,
-                                         (ptrdiff_t)v.block, v.block, (size_t)v.count,
-                                         0});
+        pack_vector(&(struct vector_copy){to, from, (ptrdiff_t)v.stride,
+                                          (ptrdiff_t)v.block, v.block, (size_t)v.count});
         from += v.block * v.count;
     }
     return 0;
@@ -95,9 +94,8 @@ int perform_get_blocks(const struct perform_segment segment[SEGMENTS],
     for (unsigned i = 0; i < nvectors; i++) {
         struct transport_vector v = perform_vector(vectors, i);
         const char *from = (const char *)segment[v.segment].base + v.offset;
-        pack_vector((struct vector_copy){to, from, (ptrdiff_t)v.block,
-                                         (ptrdiff_t)v.stride, v.block, (size_t)v.count,
-                                         0});
+        pack_vector(&(struct vector_copy){to, from, (ptrdiff_t)v.block,
+                                          (ptrdiff_t)v.stride, v.block, (size_t)v.count});
         to += v.block * v.count;
     }
     return 0;

@@ -44,7 +44,7 @@ Test(pack_kernels, overlapping_source)
     pack_choice_init(isa_best(), PACK_KERNELS);
     for (ptrdiff_t stride = 16; stride < BLOCK; stride += 16)
         for (enum pack_kernel k = 0; k < PACK_KERNELS; k++) {
-            struct vector_copy v = {to, from, BLOCK, stride, BLOCK, COUNT, 16};
+            struct vector_copy v = {to, from, BLOCK, stride, BLOCK, COUNT};
             if (!pack_kernel_can(k, &v))
                 continue;
             memset(to, 0, sizeof to);

@@ -9,16 +9,14 @@
 #include "pgas/datatype/pack/pack.h"
 #include "pgas/datatype/pack/pack_choice.h"
 #include "pgas/datatype/pack/pack_indexed.h"
+#include "pgas/threads/atomic.h"
 
-void pack_vector(struct vector_copy v)
+void pack_vector(const struct vector_copy *v)
 {
-    if (v.count <= 1 || (pack_to_is_dense(&v) && pack_from_is_dense(&v))) {
-        copy_bytes(v.to, v.from, v.block * v.count);
-        return;
-    }
-    size_t bits = v.block | (size_t)v.to_stride | (size_t)v.from_stride | LAYOUT_UNIT_MAX;
-    v.unit = bits & -bits;
-    pack_choice_run(&v);
+    if (unlikely(v->count <= 1 || (pack_to_is_dense(v) && pack_from_is_dense(v))))
+        copy_bytes(v->to, v->from, v->block * v->count);
+    else
+        pack_choice_run(v);
 }
 
 static int pack_refuse(void)
@@ -30,6 +28,12 @@ static int pack_refuse(void)
 static bool pack_in_stream(const struct layout *l, size_t offset, size_t n)
 {
     return offset <= l->bytes && n <= l->bytes - offset;
+}
+
+/* The whole layout, if it is one vector: most copies need no cursor. */
+static bool pack_is_vector(const struct layout *l, size_t offset, size_t n)
+{
+    return offset == 0 && n == l->bytes && l->levels == 1;
 }
 
 /* In a table of equal blocks: the number of whole blocks within the next n bytes */
@@ -49,6 +53,12 @@ int pack_from(const struct layout *l, const void *memory, size_t offset, void *p
 
     if (!pack_in_stream(l, offset, n))
         return pack_refuse();
+    if (pack_is_vector(l, offset, n)) {
+        pack_vector(&(struct vector_copy){to, (const char *)memory + l->base,
+                                          (ptrdiff_t)l->block, l->level[0].stride,
+                                          l->block, l->level[0].count});
+        return 0;
+    }
     layout_cursor_seek(&c, l, offset);
     while (n > 0) {
         size_t blocks = pack_table_blocks(&c, n), bytes = blocks * l->block;
@@ -59,9 +69,9 @@ int pack_from(const struct layout *l, const void *memory, size_t offset, void *p
         } else {
             layout_cursor_strip(&c, n, &s);
             bytes = s.block * s.count;
-            pack_vector((struct vector_copy){to, (const char *)memory + s.at,
-                                             (ptrdiff_t)s.block, s.stride, s.block,
-                                             s.count, 0});
+            pack_vector(&(struct vector_copy){to, (const char *)memory + s.at,
+                                              (ptrdiff_t)s.block, s.stride, s.block,
+                                              s.count});
         }
         to += bytes;
         n -= bytes;
@@ -78,6 +88,12 @@ int pack_into(const struct layout *l, void *memory, size_t offset, const void *p
 
     if (!pack_in_stream(l, offset, n) || l->overlap)
         return pack_refuse();
+    if (pack_is_vector(l, offset, n)) {
+        pack_vector(&(struct vector_copy){(char *)memory + l->base, from,
+                                          l->level[0].stride, (ptrdiff_t)l->block,
+                                          l->block, l->level[0].count});
+        return 0;
+    }
     layout_cursor_seek(&c, l, offset);
     while (n > 0) {
         size_t blocks = pack_table_blocks(&c, n), bytes = blocks * l->block;
@@ -88,8 +104,8 @@ int pack_into(const struct layout *l, void *memory, size_t offset, const void *p
         } else {
             layout_cursor_strip(&c, n, &s);
             bytes = s.block * s.count;
-            pack_vector((struct vector_copy){(char *)memory + s.at, from, s.stride,
-                                             (ptrdiff_t)s.block, s.block, s.count, 0});
+            pack_vector(&(struct vector_copy){(char *)memory + s.at, from, s.stride,
+                                              (ptrdiff_t)s.block, s.block, s.count});
         }
         from += bytes;
         n -= bytes;
@@ -148,8 +164,7 @@ static void pack_step(struct pack_side *t, char *to, struct pack_side *f,
 {
     size_t x = pack_side_left(t), y = pack_side_left(f), block = x < y ? x : y, n = 1;
     bool t_whole = t->in == 0 && x <= y, f_whole = f->in == 0 && y <= x;
-    struct vector_copy v = {
-        to + pack_side_at(t), from + pack_side_at(f), 0, 0, block, 1, 0};
+    struct vector_copy v = {to + pack_side_at(t), from + pack_side_at(f), 0, 0, block, 1};
 
     if (t_whole && f_whole)
         n = pack_least(t->s.count, f->s.count);
@@ -161,7 +176,7 @@ static void pack_step(struct pack_side *t, char *to, struct pack_side *f,
     v.to_stride = t_whole ? t->s.stride : (ptrdiff_t)block;
     v.from_stride = f_whole ? f->s.stride : (ptrdiff_t)block;
     if (n > 1)
-        pack_vector(v);
+        pack_vector(&v);
     else
         copy_bytes(v.to, v.from, block);
     pack_side_advance(t, t_whole ? n : n * block, t_whole);

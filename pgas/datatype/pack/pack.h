@@ -28,7 +28,7 @@ int pack_into(const struct layout *l, void *memory, size_t offset, const void *p
 int pack_between(const struct layout *to_layout, void *to,
                  const struct layout *from_layout, const void *from);
 
-/* Copies a vector; `unit` is computed here.  Target blocks must not overlap. */
-void pack_vector(struct vector_copy v);
+/* Copies a vector.  Target blocks must not overlap. */
+void pack_vector(const struct vector_copy *v);
 
 #endif

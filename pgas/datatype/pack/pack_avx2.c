@@ -77,15 +77,15 @@ static void gather_pack_8(const struct vector_copy *v)
 
 static bool gather_can(const struct vector_copy *v)
 {
-    const unsigned shift = v->unit >= 8 ? 3 : 2;
+    const unsigned shift = pack_unit(v) >= 8 ? 3 : 2;
 
-    return v->unit >= 4 && pack_to_is_dense(v) &&
+    return pack_unit(v) >= 4 && pack_to_is_dense(v) &&
            pack_index_can(v->block >> shift, v->from_stride >> shift, REGISTER >> shift);
 }
 
 static void gather_run(const struct vector_copy *v)
 {
-    (v->unit >= 8 ? gather_pack_8 : gather_pack_4)(v);
+    (pack_unit(v) >= 8 ? gather_pack_8 : gather_pack_4)(v);
 }
 
-const struct pack_kernel_fns pack_gather_avx2 = {gather_can, gather_run};
+const struct pack_kernel_fns pack_gather_avx2 = {.can = gather_can, .run = gather_run};

@@ -163,16 +163,16 @@ static void gather_both_8(const struct vector_copy *v)
 /* Shifts instead of divisions, since this runs with every copy */
 static bool gather_can(const struct vector_copy *v)
 {
-    const unsigned shift = v->unit >= 8 ? 3 : 2;
+    const unsigned shift = pack_unit(v) >= 8 ? 3 : 2;
 
-    return v->unit >= 4 &&
+    return pack_unit(v) >= 4 &&
            pack_index_can(v->block >> shift, v->to_stride >> shift, REGISTER >> shift) &&
            pack_index_can(v->block >> shift, v->from_stride >> shift, REGISTER >> shift);
 }
 
 static void gather_run(const struct vector_copy *v)
 {
-    const bool wide = v->unit >= 8;
+    const bool wide = pack_unit(v) >= 8;
 
     if (pack_to_is_dense(v))
         (wide ? gather_pack_8 : gather_pack_4)(v);
@@ -182,7 +182,7 @@ static void gather_run(const struct vector_copy *v)
         (wide ? gather_both_8 : gather_both_4)(v);
 }
 
-const struct pack_kernel_fns pack_gather_avx512 = {gather_can, gather_run};
+const struct pack_kernel_fns pack_gather_avx512 = {.can = gather_can, .run = gather_run};
 
 /* ---- gather from a table of displacements ---------------------------------------- */
 

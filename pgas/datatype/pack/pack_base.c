@@ -12,13 +12,20 @@ static bool pack_any_can(const struct vector_copy *v)
     return true;
 }
 
+/* From this size on copy_bytes has loops that are faster than memcpy. */
+enum { PACK_BLOCK_LONG = 4096 };
+
 static void pack_block_run(const struct vector_copy *v)
 {
+    const bool plain = v->block > COPY_SMALL_MAX && v->block < PACK_BLOCK_LONG;
     char *to = v->to;
     const char *from = v->from;
 
     for (size_t i = v->count; i > 0; i--) {
-        copy_bytes(to, from, v->block);
+        if (plain)
+            memcpy(to, from, v->block);
+        else
+            copy_bytes(to, from, v->block);
         to += v->to_stride;
         from += v->from_stride;
     }
@@ -40,7 +47,7 @@ PACK_INLINE void pack_units(const struct vector_copy *v, size_t unit)
 
 static void pack_scalar_run(const struct vector_copy *v)
 {
-    switch (v->unit) {
+    switch (pack_unit(v)) {
     case 16:
         pack_units(v, 16);
         break;
@@ -59,5 +66,7 @@ static void pack_scalar_run(const struct vector_copy *v)
     }
 }
 
-const struct pack_kernel_fns pack_scalar = {pack_any_can, pack_scalar_run};
-const struct pack_kernel_fns pack_block = {pack_any_can, pack_block_run};
+const struct pack_kernel_fns pack_scalar = {
+    .can = pack_any_can, .run = pack_scalar_run, .block_max = SIZE_MAX};
+const struct pack_kernel_fns pack_block = {
+    .can = pack_any_can, .run = pack_block_run, .block_max = SIZE_MAX};

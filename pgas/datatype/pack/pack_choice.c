@@ -8,6 +8,7 @@
 
 #include "pgas/datatype/pack/pack_choice.h"
 #include "pgas/datatype/pack/pack_isas.h"
+#include "pgas/datatype/pack/pack_plan.h"
 #include "pgas/datatype/pack/pack_tune.h"
 
 #define PACK_NAME(NAME, name, ISA) [PACK_##NAME] = #name,
@@ -23,16 +24,53 @@ static const struct pack_kernel_fns *const pack_kernels[PACK_KERNELS] = {
     PACK_ISA_KERNELS,
 };
 
+/* The kernels that may run, in one word, so that threads that copy while shmem_init
+ * selects kernels use the earlier or the later selection as a whole.  0 before: those for
+ * the compiler's default instruction set, which are always here. */
+enum {
+    SETTINGS_HERE = 0,    /* a bit for each kernel */
+    SETTINGS_FORCED = 32, /* the forced kernel + 1, or 0 */
+    SETTINGS_FIXED = 40,  /* the best kernel with loops of fixed size - PACK_FIXED */
+    SETTINGS_SET = 48,    /* pack_choice_init has been called */
+};
+#define SETTING(value, at) ((uint64_t)(value) << (at))
+#define SETTINGS_BASE      (1 << PACK_SCALAR | 1 << PACK_BLOCK | 1 << PACK_FIXED)
+
+/* All 0, because its size would otherwise be that of the library's file, too. */
 static struct {
     pthread_mutex_t lock; /* of initialization */
-    bool is_set;          /* pack_choice_init has been called */
-    bool here[PACK_KERNELS];
-    enum pack_kernel forced;
-    uint64_t epoch; /* of the tuner: counts calls of pack_choice_init */
+    uint64_t settings;
     struct pack_tune tune;
-} pack_choice = {.lock = PTHREAD_MUTEX_INITIALIZER,
-                 .here = {[PACK_SCALAR] = true, [PACK_BLOCK] = true, [PACK_FIXED] = true},
-                 .forced = PACK_KERNELS};
+    struct pack_plans plans;
+} pack_choice;
+
+static inline uint64_t settings_load(void)
+{
+    return load_acquire_u64(&pack_choice.settings);
+}
+
+static inline bool settings_here(uint64_t settings, enum pack_kernel k)
+{
+    return ((settings >> SETTINGS_HERE | SETTINGS_BASE) >> k & 1) != 0;
+}
+
+/* Or PACK_KERNELS */
+static inline enum pack_kernel settings_forced(uint64_t settings)
+{
+    unsigned forced = (unsigned)(settings >> SETTINGS_FORCED & 0xff);
+
+    return likely(forced == 0) ? PACK_KERNELS : (enum pack_kernel)(forced - 1);
+}
+
+/* Before measurements: loops of fixed size are never far from the best kernel for small
+ * copies. */
+static inline enum pack_kernel settings_default(uint64_t settings,
+                                                const struct vector_copy *v)
+{
+    return v->block <= PACK_FIXED_MAX
+               ? (enum pack_kernel)(PACK_FIXED + (settings >> SETTINGS_FIXED & 0xff))
+               : PACK_BLOCK;
+}
 
 const char *pack_kernel_name(enum pack_kernel k)
 {
@@ -47,26 +85,48 @@ static bool pack_kernel_usable(enum pack_kernel k, enum isa isa)
 
 bool pack_kernel_here(enum pack_kernel k)
 {
-    return pack_choice.here[k];
+    return settings_here(settings_load(), k);
 }
 
 bool pack_kernel_can(enum pack_kernel k, const struct vector_copy *v)
 {
-    return pack_choice.here[k] && pack_kernels[k]->can(v);
+    return pack_kernel_here(k) && pack_kernels[k]->can(v);
 }
 
+/* A kernel that accepts the vector */
 void pack_kernel_run(enum pack_kernel k, const struct vector_copy *v)
 {
-    pack_kernels[k]->run(v);
+    const struct pack_kernel_fns *kernel = pack_kernels[k];
+
+    if (kernel->plan_run == NULL) {
+        kernel->run(v);
+        return;
+    }
+    uint64_t id = pack_plan_id(k, v);
+    const void *plan = pack_plan_find(&pack_choice.plans, id);
+    if (unlikely(plan == NULL))
+        plan = pack_plan_make(&pack_choice.plans, kernel, id, v);
+    if (likely(plan != NULL))
+        kernel->plan_run(plan, v);
+    else
+        kernel->run(v);
 }
 
 static void pack_choice_set(enum isa isa, enum pack_kernel forced)
 {
+    static const enum pack_kernel fixed[] = {PACK_FIXED_AVX512, PACK_FIXED_AVX2,
+                                             PACK_FIXED_SVE, PACK_FIXED};
+    uint64_t settings = SETTING(1, SETTINGS_SET);
+    size_t i = 0;
+
     for (enum pack_kernel k = 0; k < PACK_KERNELS; k++)
-        pack_choice.here[k] = pack_kernel_usable(k, isa);
-    pack_choice.forced = forced;
-    pack_choice.epoch++;
-    pack_choice.is_set = true;
+        settings |= SETTING(pack_kernel_usable(k, isa), SETTINGS_HERE + (unsigned)k);
+    if (forced != PACK_KERNELS)
+        settings |= SETTING(forced + 1, SETTINGS_FORCED);
+    while (!settings_here(settings, fixed[i]))
+        i++;
+    settings |= SETTING(fixed[i] - PACK_FIXED, SETTINGS_FIXED);
+    store_release_u64(&pack_choice.settings, settings);
 }
 
 void pack_choice_init(enum isa isa, enum pack_kernel forced)
@@ -79,7 +139,7 @@ void pack_choice_init(enum isa isa, enum pack_kernel forced)
 void pack_choice_init_default(void)
 {
     pthread_mutex_lock(&pack_choice.lock);
-    if (!pack_choice.is_set)
+    if ((settings_load() >> SETTINGS_SET & 1) == 0)
         pack_choice_set(isa_best(), PACK_KERNELS);
     pthread_mutex_unlock(&pack_choice.lock);
 }
@@ -105,36 +165,22 @@ int pack_kernel_read(const char *text, enum isa isa, enum pack_kernel *k, char *
     return -1;
 }
 
-/* Before measurements: loops of fixed size are never far from the best kernel for small
- * copies. */
-static enum pack_kernel pack_choice_default(const struct vector_copy *v)
-{
-    static const enum pack_kernel order[] = {PACK_FIXED_AVX512, PACK_FIXED_AVX2,
-                                             PACK_FIXED_SVE, PACK_FIXED};
-
-    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
-        if (pack_kernel_can(order[i], v))
-            return order[i];
-    return PACK_BLOCK;
-}
-
 enum pack_kernel pack_choice_found(const struct vector_copy *v)
 {
-    return pack_tune_found(&pack_choice.tune, pack_tune_key(v, pack_choice.epoch));
+    return pack_tune_found(&pack_choice.tune, pack_tune_key(v, settings_load()));
 }
 
 bool pack_choice_allows(enum pack_kernel k)
 {
-    return pack_choice.here[k] &&
-           (pack_choice.forced == PACK_KERNELS || pack_choice.forced == k);
+    uint64_t settings = settings_load();
+    enum pack_kernel forced = settings_forced(settings);
+
+    return settings_here(settings, k) && (forced == PACK_KERNELS || forced == k);
 }
 
-static void pack_choice_measure(uint64_t key, const struct vector_copy *v)
+static enum pack_kernel pack_choice_default(const struct vector_copy *v)
 {
-    static const struct pack_tune_kernels with = {pack_kernel_can, pack_kernel_run,
-                                                  pack_choice_default};
-
-    pack_tune_measure(&pack_choice.tune, &with, key, v);
+    return settings_default(settings_load(), v);
 }
 
 static void pack_choice_run_forced(enum pack_kernel k, const struct vector_copy *v)
@@ -142,20 +188,47 @@ static void pack_choice_run_forced(enum pack_kernel k, const struct vector_copy 
     pack_kernel_run(pack_kernel_can(k, v) ? k : pack_choice_default(v), v);
 }
 
-void pack_choice_run(const struct vector_copy *v)
+/* No kernel is found for the vector (PACK_KERNELS), or one that may not accept it.  Not
+ * inlined, so that pack_choice_run saves no registers. */
+static __attribute__((noinline)) void
+pack_choice_measure(enum pack_kernel found, uint64_t key, const struct vector_copy *v)
 {
-    if (unlikely(pack_choice.forced != PACK_KERNELS)) {
-        pack_choice_run_forced(pack_choice.forced, v);
+    static const struct pack_tune_kernels with = {pack_kernel_can, pack_kernel_run,
+                                                  pack_choice_default};
+
+    if (found != PACK_KERNELS && pack_kernels[found]->can(v))
+        pack_kernel_run(found, v);
+    else
+        pack_tune_measure(&pack_choice.tune, &with, key, v);
+}
+
+/* A plan is found only if the kernel accepts the vector. */
+LINE_ALIGNED void pack_choice_run(const struct vector_copy *v)
+{
+    uint64_t settings = settings_load();
+    const struct pack_kernel_fns *kernel;
+
+    if (unlikely(settings_forced(settings) != PACK_KERNELS)) {
+        pack_choice_run_forced(settings_forced(settings), v);
         return;
     }
     if (v->block * v->count < PACK_TUNE_MIN) {
-        pack_kernel_run(pack_choice_default(v), v);
+        pack_kernels[settings_default(settings, v)]->run(v);
         return;
     }
-    uint64_t key = pack_tune_key(v, pack_choice.epoch);
+    uint64_t key = pack_tune_key(v, settings);
     enum pack_kernel k = pack_tune_found(&pack_choice.tune, key);
-    if (likely(k != PACK_KERNELS && pack_kernels[k]->can(v)))
-        pack_kernels[k]->run(v);
-    else
-        pack_choice_measure(key, v);
+    if (likely(k != PACK_KERNELS)) {
+        kernel = pack_kernels[k];
+        if (likely(v->block <= kernel->block_max)) {
+            kernel->run(v);
+            return;
+        }
+        const void *plan = pack_plan_first(&pack_choice.plans, pack_plan_id(k, v));
+        if (likely(plan != NULL)) {
+            kernel->plan_run(plan, v);
+            return;
+        }
+    }
+    pack_choice_measure(k, key, v);
 }

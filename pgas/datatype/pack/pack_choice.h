@@ -31,7 +31,7 @@ void pack_choice_init(enum isa isa, enum pack_kernel forced);
 /* pack_choice_init with what the processor has, unless it has been called. */
 void pack_choice_init_default(void);
 
-/* Copies the vector, whose unit is set, with the forced kernel if it accepts the vector;
+/* Copies the vector with the forced kernel if it accepts the vector;
  * if none is forced, with the one that measurements found to be the fastest. */
 void pack_choice_run(const struct vector_copy *v);
 

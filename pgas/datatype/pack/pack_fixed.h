@@ -96,4 +96,5 @@ static void pack_fixed_run(const struct vector_copy *v)
         pack_loop_ends(v, 8);
 }
 
-const struct pack_kernel_fns PACK_FIXED_FNS = {pack_fixed_can, pack_fixed_run};
+const struct pack_kernel_fns PACK_FIXED_FNS = {
+    .can = pack_fixed_can, .run = pack_fixed_run, .block_max = PACK_FIXED_MAX};

@@ -20,20 +20,27 @@ enum {
     LANES = REGISTER / LANE,
     PERIOD_MAX = 32, /* lines */
     UNROLL_MAX = 4,
+    SOME_PERIODS = 8,
     FROM_STRIDE_MAX = 4 * LANES * LANES,
 };
 
 struct permute {
     size_t block, to_stride, from_stride; /* E, T, S */
-    size_t to_end, from_end;              /* lanes up to the end of the last block */
     size_t period, window;                /* lines; registers */
     size_t from_step;                     /* bytes of source in a period */
     size_t last_start;                    /* the largest start */
     size_t reciprocal;                    /* 65536 / T + 1 */
-    size_t start[PERIOD_MAX];             /* of the window, in bytes */
+    unsigned period_shift;                /* a period has 1 << period_shift blocks */
+    ptrdiff_t to_less, from_less;         /* of permute_whole_periods */
+    size_t head;                          /* lanes in front of the first line */
+    size_t head_start;                    /* of its window, in bytes */
+    lane_mask head_data;
+    __m512i head_index;
+    size_t start[PERIOD_MAX]; /* of the window, in bytes */
     lane_mask data[PERIOD_MAX];
     __m512i index[PERIOD_MAX]; /* lanes from the start of the window */
 };
+_Static_assert(sizeof(struct permute) <= PACK_PLAN_BYTES, "a plan is a struct permute");
 
 PACK_INLINE __m512i window_permute(const char *at, __m512i index, size_t window)
 {
@@ -108,20 +115,14 @@ static void permute_align_window(struct permute *x, size_t k, const char *from,
     x->index[k] = line_subtract(x->index[k], -(beyond / LANE));
 }
 
-/* The lines from lane `head` < L on, at most `lines` */
-static void permute_make(struct permute *x, size_t head, size_t lines, const char *from)
+/* The lines from lane x->head on, at most `lines` */
+static void permute_make_lines(struct permute *x, size_t lines, const char *from)
 {
-    size_t span[PERIOD_MAX], block = permute_block(x, head);
-    size_t in = head - block * x->to_stride, base = block * x->from_stride;
-    size_t gcd = permute_gcd_lanes(x->to_stride | x->from_stride);
+    size_t span[PERIOD_MAX], block = permute_block(x, x->head);
+    size_t in = x->head - block * x->to_stride, base = block * x->from_stride;
 
-    if (x->to_stride / gcd > PERIOD_MAX)
-        gcd = permute_gcd_lanes(x->to_stride);
-    x->period = x->to_stride / gcd;
-    x->from_step = LANES / gcd * x->from_stride * LANE;
     x->window = 1;
     x->last_start = 0;
-    lines = lines < x->period ? lines : x->period;
     for (size_t k = 0; k < lines; k++) {
         x->start[k] =
             LANE * permute_make_line(x, in, base, &x->data[k], &x->index[k], &span[k]);
@@ -134,6 +135,50 @@ static void permute_make(struct permute *x, size_t head, size_t lines, const cha
     }
     for (size_t k = 0; k < lines; k++)
         permute_align_window(x, k, from, span[k]);
+}
+
+static ptrdiff_t permute_ceil(ptrdiff_t n, ptrdiff_t by)
+{
+    return n > 0 ? (n + by - 1) / by : -(-n / by);
+}
+
+/* What permute_whole_periods subtracts from the number of blocks.  After the head, the
+ * target has T * (count - 1 - block) + E - in lanes; a period reads `read` bytes, and the
+ * source has S * (count - 1) + E lanes. */
+static void permute_make_limits(struct permute *x)
+{
+    size_t block = permute_block(x, x->head), in = x->head - block * x->to_stride;
+    ptrdiff_t ends = in > x->block ? -1 : x->block - in == x->to_stride;
+    ptrdiff_t read = (ptrdiff_t)(x->last_start + x->window * REGISTER);
+
+    x->to_less = 1 + (ptrdiff_t)block - ends;
+    x->from_less = 1 + permute_ceil(read - (ptrdiff_t)(x->block * LANE),
+                                    (ptrdiff_t)(x->from_stride * LANE));
+}
+
+/* Everything that does not depend on the number of blocks.  Only the lines that `count`
+ * blocks need are made. */
+static void permute_make(struct permute *x, const struct vector_copy *v, size_t count)
+{
+    size_t beyond = (uintptr_t)v->to % REGISTER, gcd, lines, span;
+
+    x->block = v->block / LANE;
+    x->to_stride = (size_t)v->to_stride / LANE;
+    x->from_stride = (size_t)v->from_stride / LANE;
+    x->reciprocal = 65536 / (uint32_t)x->to_stride + 1;
+    x->head = beyond % LANE == 0 && beyond > 0 ? (REGISTER - beyond) / LANE : 0;
+    gcd = permute_gcd_lanes(x->to_stride | x->from_stride);
+    if (x->to_stride / gcd > PERIOD_MAX)
+        gcd = permute_gcd_lanes(x->to_stride);
+    x->period = x->to_stride / gcd;
+    x->period_shift = (unsigned)__builtin_ctzll(LANES / gcd);
+    x->from_step = LANES / gcd * x->from_stride * LANE;
+    if (x->head > 0)
+        x->head_start =
+            LANE * permute_make_line(x, 0, 0, &x->head_data, &x->head_index, &span);
+    lines = (x->to_stride * count + LANES - 1) / LANES;
+    permute_make_lines(x, lines < x->period ? lines : x->period, v->from);
+    permute_make_limits(x);
 }
 
 /* period, window and gaps are constants: what repeats stays in registers. */
@@ -161,15 +206,26 @@ PACK_INLINE void permute_unrolled(const struct permute *x, char *restrict to,
     }
 }
 
-/* window and gaps are constants. */
+/* window and gaps are constants.  Each line of some periods in turn, because its index
+ * and mask then stay in registers; few periods, so that the lines are near each other. */
 PACK_INLINE void permute_looped(const struct permute *x, char *to, const char *from,
                                 size_t n, size_t window, bool gaps)
 {
-    for (; n > 0; n--) {
-        for (size_t k = 0; k < x->period; k++, to += REGISTER)
-            line_store(gaps, to, x->data[k],
-                       window_permute(from + x->start[k], x->index[k], window));
-        from += x->from_step;
+    const size_t to_step = x->period * REGISTER, from_step = x->from_step;
+
+    while (n > 0) {
+        const size_t some = n < SOME_PERIODS ? n : SOME_PERIODS;
+        for (size_t k = 0; k < x->period; k++) {
+            const __m512i index = x->index[k];
+            const lane_mask data = x->data[k];
+            const char *f = from + x->start[k];
+            char *t = to + k * REGISTER;
+            for (size_t i = some; i > 0; i--, t += to_step, f += from_step)
+                line_store(gaps, t, data, window_permute(f, index, window));
+        }
+        to += some * to_step;
+        from += some * from_step;
+        n -= some;
     }
 }
 
@@ -213,52 +269,52 @@ PERMUTE_WINDOW(2)
 PERMUTE_WINDOW(3)
 PERMUTE_WINDOW(4)
 
-/* The first n < L lanes, in front of the first line */
-static void permute_head(const struct permute *x, const struct vector_copy *v, size_t n)
+/* A line at lane t that has at most `left` lanes; its window begins at `start`.  Nothing
+ * is read beyond from_end, the end of the source. */
+static void permute_edge(const struct vector_copy *v, size_t t, size_t left,
+                         lane_mask data, size_t start, size_t from_end, __m512i index)
 {
-    lane_mask data;
-    __m512i index;
-    size_t span, start = permute_make_line(x, 0, 0, &data, &index, &span);
-
-    line_store(true, v->to, data & lanes_below(n),
-               window_edge(v->from + start * LANE, x->from_end - start, index));
-}
-
-/* The line k of the pattern, at lane t, without reading beyond the end of the source;
- * `passed` bytes of source are in front of its period. */
-static void permute_tail(const struct permute *x, const struct vector_copy *v, size_t k,
-                         size_t t, size_t passed)
-{
-    size_t start = passed + x->start[k], left = x->to_end - t;
-    lane_mask data = left < LANES ? x->data[k] & lanes_below(left) : x->data[k];
-
+    data &= lanes_below(left);
     if (data != 0)
         line_store(true, v->to + t * LANE, data,
-                   window_edge(v->from + start, x->from_end - start / LANE, x->index[k]));
+                   window_edge(v->from + start, (from_end - start) / LANE, index));
 }
 
-/* The lanes from t on, where lines begin */
-static void permute_lines(struct permute *x, const struct vector_copy *v, size_t t)
+/* Periods that write no lane beyond the target and read nothing beyond the source */
+static size_t permute_whole_periods(const struct permute *x, size_t count)
 {
-    size_t lines = (x->to_end - t + LANES - 1) / LANES;
+    ptrdiff_t to = (ptrdiff_t)count - x->to_less, from = (ptrdiff_t)count - x->from_less;
+    ptrdiff_t n = to >> x->period_shift, n_read = (from >> x->period_shift) + 1;
 
-    permute_make(x, t, lines, v->from);
-    size_t n = (x->to_end - t) / (x->period * LANES);
-    size_t read = x->last_start + x->window * REGISTER, end = x->from_end * LANE;
-    size_t n_read = read > end ? 0 : (end - read) / x->from_step + 1;
     n = n < n_read ? n : n_read;
-    if (n > 0) {
-        static void (*const run[])(const struct permute *, char *, const char *,
-                                   size_t) = {NULL, permute_window_1, permute_window_2,
-                                              permute_window_3, permute_window_4};
+    return n > 0 ? (size_t)n : 0;
+}
+
+static void permute_plan_make(void *plan, const struct vector_copy *v)
+{
+    permute_make(plan, v, SIZE_MAX / 256);
+}
+
+static void permute_plan_run(const void *plan, const struct vector_copy *v)
+{
+    static void (*const run[])(const struct permute *, char *, const char *, size_t) = {
+        NULL, permute_window_1, permute_window_2, permute_window_3, permute_window_4};
+    const struct permute *x = plan;
+    size_t to_end = x->to_stride * (v->count - 1) + x->block, t = x->head;
+    size_t from_end = (x->from_stride * (v->count - 1) + x->block) * LANE;
+    size_t n = permute_whole_periods(x, v->count), passed = n * x->from_step;
+
+    if (t > 0)
+        permute_edge(v, 0, t < to_end ? t : to_end, x->head_data, x->head_start, from_end,
+                     x->head_index);
+    if (n > 0)
         run[x->window](x, v->to + t * LANE, v->from, n);
-    }
-    size_t passed = n * x->from_step, k = 0;
-    for (t += n * x->period * LANES; t < x->to_end; t += LANES) {
-        permute_tail(x, v, k, t, passed);
-        k++;
-        passed += k == x->period ? x->from_step : 0;
-        k = k == x->period ? 0 : k;
+    t += n * x->period * LANES;
+    for (size_t k = 0; t < to_end; t += LANES) {
+        permute_edge(v, t, to_end - t, x->data[k], passed + x->start[k], from_end,
+                     x->index[k]);
+        k = k + 1 == x->period ? 0 : k + 1;
+        passed += k == 0 ? x->from_step : 0;
     }
 }
 
@@ -266,7 +322,7 @@ static bool permute_can(const struct vector_copy *v)
 {
     const int lanes = LANES;
 
-    if (v->unit % LANE != 0 || v->to_stride < (ptrdiff_t)v->block ||
+    if (pack_unit(v) % LANE != 0 || v->to_stride < (ptrdiff_t)v->block ||
         v->from_stride < (ptrdiff_t)v->block || v->to_stride > TO_STRIDE_MAX * LANE ||
         v->from_stride > FROM_STRIDE_MAX * LANE)
         return false;
@@ -281,21 +337,12 @@ static bool permute_can(const struct vector_copy *v)
 static void permute_run(const struct vector_copy *v)
 {
     struct permute x;
-    size_t head = 0;
 
-    x.block = v->block / LANE;
-    x.to_stride = (size_t)v->to_stride / LANE;
-    x.from_stride = (size_t)v->from_stride / LANE;
-    x.to_end = x.to_stride * (v->count - 1) + x.block;
-    x.from_end = x.from_stride * (v->count - 1) + x.block;
-    x.reciprocal = 65536 / (uint32_t)x.to_stride + 1;
-    if ((uintptr_t)v->to % LANE == 0)
-        head = (REGISTER - (uintptr_t)v->to % REGISTER) % REGISTER / LANE;
-    head = head < x.to_end ? head : x.to_end;
-    if (head > 0)
-        permute_head(&x, v, head);
-    if (head < x.to_end)
-        permute_lines(&x, v, head);
+    permute_make(&x, v, v->count);
+    permute_plan_run(&x, v);
 }
 
-const struct pack_kernel_fns PERMUTE_FNS = {permute_can, permute_run};
+const struct pack_kernel_fns PERMUTE_FNS = {.can = permute_can,
+                                            .run = permute_run,
+                                            .plan_make = permute_plan_make,
+                                            .plan_run = permute_plan_run};

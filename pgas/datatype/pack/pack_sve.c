@@ -81,16 +81,16 @@ static bool gather_stride_can(ptrdiff_t stride)
 
 static bool gather_can(const struct vector_copy *v)
 {
-    return v->unit >= 4 && v->block <= svcntb() && gather_stride_can(v->to_stride) &&
+    return pack_unit(v) >= 4 && v->block <= svcntb() && gather_stride_can(v->to_stride) &&
            gather_stride_can(v->from_stride);
 }
 
 static void gather_run(const struct vector_copy *v)
 {
-    (v->unit >= 8 ? gather_8 : gather_4)(v);
+    (pack_unit(v) >= 8 ? gather_8 : gather_4)(v);
 }
 
-const struct pack_kernel_fns pack_gather_sve = {gather_can, gather_run};
+const struct pack_kernel_fns pack_gather_sve = {.can = gather_can, .run = gather_run};
 
 /* ---- packing blocks of one unit that are 2, 3 or 4 units apart -------------------- */
 
@@ -139,7 +139,7 @@ static bool structure_can(const struct vector_copy *v)
 {
     ptrdiff_t stride = v->from_stride, block = (ptrdiff_t)v->block;
 
-    return v->block == v->unit && v->block <= 8 && pack_to_is_dense(v) &&
+    return v->block == pack_unit(v) && v->block <= 8 && pack_to_is_dense(v) &&
            (stride == 2 * block || stride == 3 * block || stride == 4 * block);
 }
 
@@ -151,4 +151,5 @@ static void structure_run(const struct vector_copy *v)
     run[(size_t)v->from_stride / v->block - 2][__builtin_ctzl(v->block)](v);
 }
 
-const struct pack_kernel_fns pack_structure_sve = {structure_can, structure_run};
+const struct pack_kernel_fns pack_structure_sve = {.can = structure_can,
+                                                   .run = structure_run};

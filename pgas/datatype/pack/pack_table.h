@@ -23,7 +23,6 @@ struct vector_copy {
     const char *from;
     ptrdiff_t to_stride, from_stride; /* bytes; equal to block: no gaps on this side */
     size_t block, count;              /* > 0 */
-    size_t unit; /* 1, 2, 4, 8 or 16: divides block and both strides */
 };
 
 /* K(NAME, name, ISA).  Names are the values of SHMEM_PACK_KERNEL:
@@ -57,9 +56,19 @@ enum { PACK_FIXED_MAX = 256 };
 /* Of functions whose constant arguments select the code. */
 #define PACK_INLINE static inline __attribute__((always_inline))
 
+/* A kernel with long preparations divides `run` in two steps, so that later copies of the
+ * same shape can reuse the plan: block, strides, and the positions of source and target
+ * in a line of PACK_LINE bytes.  A plan has at most PACK_PLAN_BYTES, begins at a multiple
+ * of PACK_LINE and is only read once it is made. */
+enum { PACK_LINE = 64, PACK_PLAN_BYTES = 2816 };
+
+/* Vectors with blocks up to block_max bytes are accepted without a call of `can`. */
 struct pack_kernel_fns {
     bool (*can)(const struct vector_copy *v); /* NULL: the kernel is not built */
     void (*run)(const struct vector_copy *v);
+    size_t block_max;
+    void (*plan_make)(void *plan, const struct vector_copy *v); /* NULL: no plans */
+    void (*plan_run)(const void *plan, const struct vector_copy *v);
 };
 
 extern const struct pack_kernel_fns pack_scalar, pack_block;
@@ -67,6 +76,14 @@ extern const struct pack_kernel_fns pack_fixed, pack_fixed_avx2, pack_fixed_avx5
     pack_fixed_sve;
 extern const struct pack_kernel_fns pack_gather_avx2, pack_gather_avx512,
     pack_permute_avx512, pack_permute_vbmi, pack_gather_sve, pack_structure_sve;
+
+/* The largest of 1, 2, 4, 8 and 16 that divides the block and both strides */
+static inline size_t pack_unit(const struct vector_copy *v)
+{
+    size_t bits = v->block | (size_t)v->to_stride | (size_t)v->from_stride | 16;
+
+    return bits & -bits;
+}
 
 static inline bool pack_to_is_dense(const struct vector_copy *v)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pack_ticks.h - a cheap clock for short intervals: a counter of constant but unknown
- * frequency, read when all earlier instructions are done.  A leaf.  Used by: pack_tune.
+ * pack_ticks.h - a clock for short intervals: a counter of constant but unknown
+ * frequency, read when all earlier instructions are done and their stores have reached
+ * the cache. A leaf.  Used by: pack_tune.
  */
 #ifndef PGAS_DATATYPE_PACK_TICKS_H
 #define PGAS_DATATYPE_PACK_TICKS_H
@@ -13,6 +14,7 @@
 
 static inline uint64_t pack_ticks(void)
 {
+    _mm_mfence();
     _mm_lfence();
     uint64_t ticks = __builtin_ia32_rdtsc();
     _mm_lfence();
@@ -23,7 +25,7 @@ static inline uint64_t pack_ticks(void)
 {
     uint64_t ticks;
 
-    __asm__ __volatile__("isb; mrs %0, cntvct_el0; isb" : "=r"(ticks)::"memory");
+    __asm__ __volatile__("dsb sy; isb; mrs %0, cntvct_el0; isb" : "=r"(ticks)::"memory");
     return ticks;
 }
 #else

@@ -9,8 +9,19 @@
 enum {
     PART_MIN = 64 << 10, /* bytes of the parts of a long copy that are measured */
     PARTS_MAX = 64,      /* of a longer copy; most shapes take fewer turns */
-    TURNS = 12,          /* measurements of each candidate that is not dropped */
 };
+
+/* The turns of the candidates: some do not count, because code, plan and page tables are
+ * cold; then come some before any candidate is dropped.  Long parts need fewer samples.
+ */
+struct tune_turns {
+    unsigned cold, first, all;
+};
+
+static struct tune_turns tune_turns_of(const struct pack_tune_cell *c)
+{
+    return c->is_long ? (struct tune_turns){1, 3, 12} : (struct tune_turns){2, 6, 28};
+}
 
 static void tune_begin(struct pack_tune_cell *c, const struct pack_tune_kernels *with,
                        const struct vector_copy *v, uint64_t key)
@@ -18,11 +29,20 @@ static void tune_begin(struct pack_tune_cell *c, const struct pack_tune_kernels 
     store_release_u64(&c->learned, 0);
     c->key = key;
     c->turn = c->next = 0;
+    c->is_long = v->block * v->count >= PART_MIN;
     c->candidates = 0;
     for (enum pack_kernel k = 0; k < PACK_KERNELS; k++) {
-        c->cost[k] = UINT32_MAX;
+        c->sample[k] = (struct pack_tune_sample){UINT32_MAX, 0, 0};
         c->candidates |= (uint32_t)with->can(k, v) << k;
     }
+}
+
+/* The mean, because a clock may tick less often than once in a short copy. */
+static uint64_t tune_cost(const struct pack_tune_cell *c, enum pack_kernel k)
+{
+    const struct pack_tune_sample *s = &c->sample[k];
+
+    return s->count == 0 ? UINT64_MAX : s->sum / s->count;
 }
 
 static enum pack_kernel tune_best(const struct pack_tune_cell *c)
@@ -30,26 +50,44 @@ static enum pack_kernel tune_best(const struct pack_tune_cell *c)
     enum pack_kernel best = PACK_SCALAR;
 
     for (enum pack_kernel k = 0; k < PACK_KERNELS; k++)
-        if (c->cost[k] < c->cost[best])
+        if (tune_cost(c, k) < tune_cost(c, best))
             best = k;
     return best;
 }
 
-/* After each turn candidates are dropped that cost more than twice as much as the best
- * one, later those that cost 1/4 and then 1/16 more. */
+/* Candidates are dropped that cost more than 3/2 of the best one, later those that cost
+ * 1/8 and then 1/16 more. */
 static void tune_end_turn(struct pack_tune_cell *c)
 {
-    uint32_t least = c->cost[tune_best(c)];
-    uint32_t more = c->turn < 2 ? least : c->turn < 4 ? least / 4 : least / 16;
+    struct tune_turns turns = tune_turns_of(c);
+    uint64_t least = tune_cost(c, tune_best(c));
 
-    for (enum pack_kernel k = 0; c->turn > 0 && k < PACK_KERNELS; k++)
-        if (c->cost[k] - least > more)
-            c->candidates &= ~(1u << k);
     c->next = 0;
-    if (++c->turn == TURNS || (c->candidates & (c->candidates - 1)) == 0)
+    c->turn++;
+    unsigned shift = c->turn <= turns.first ? 1 : c->turn <= turns.all / 2 ? 3 : 4;
+    for (enum pack_kernel k = 0; c->turn >= turns.first && k < PACK_KERNELS; k++)
+        if (tune_cost(c, k) - least > least >> shift)
+            c->candidates &= ~(1u << k);
+    if (c->turn == turns.all || (c->candidates & (c->candidates - 1)) == 0)
         store_release_u64(&c->learned,
                           c->key >> PACK_TUNE_KERNEL_BITS << PACK_TUNE_KERNEL_BITS |
                               (uint64_t)(tune_best(c) + 1));
+}
+
+/* Samples of more than 5/4 of the least one are disturbed. */
+static void tune_add_sample(struct pack_tune_sample *s, uint64_t cost)
+{
+    uint32_t now = cost < UINT32_MAX ? (uint32_t)cost : UINT32_MAX;
+
+    if (now < s->least) {
+        if ((uint64_t)now + now / 4 < s->least)
+            s->sum = s->count = 0;
+        s->least = now;
+    }
+    if (now <= (uint64_t)s->least + s->least / 4) {
+        s->sum += now;
+        s->count++;
+    }
 }
 
 /* Copies the vector with the next candidate. */
@@ -66,9 +104,9 @@ static void tune_measure(struct pack_tune_cell *c, const struct pack_tune_kernel
     }
     uint64_t begin = pack_ticks();
     with->run(k, v);
-    uint64_t cost = ((pack_ticks() - begin) << 12) / (v->block * v->count);
-    if (cost < c->cost[k])
-        c->cost[k] = (uint32_t)cost;
+    uint64_t ticks = pack_ticks() - begin;
+    if (c->turn >= tune_turns_of(c).cold)
+        tune_add_sample(&c->sample[k], (ticks << 16) / (v->block * v->count));
     c->next = (uint8_t)(k + 1);
     if (c->candidates >> c->next == 0)
         tune_end_turn(c);
@@ -99,7 +137,7 @@ static void tune_copy_parts(struct pack_tune_cell *c,
 void pack_tune_measure(struct pack_tune *t, const struct pack_tune_kernels *with,
                        uint64_t key, const struct vector_copy *v)
 {
-    struct pack_tune_cell *c = &t->cell[key % PACK_TUNE_CELLS];
+    struct pack_tune_cell *c = &t->cell[pack_tune_cell_of(key)];
 
     if (cas_acq_rel_u32(&c->busy, 0, 1) != 0) {
         with->run(with->first(v), v);

@@ -6,10 +6,11 @@
  * A shape is the block, both strides and the binary logarithm of the size; it determines
  * the unit, the direction (packing, unpacking or both strided) and the cache that the
  * data is in.  The first copies of a shape, or the first parts of a long copy, take the
- * candidates in turn; each byte is copied once.  The least cost of each candidate counts,
- * so that interrupts and page faults have no effect, and slow candidates are dropped
- * after few turns.  A shape costs about 50 measured copies or parts; nothing is measured
- * before the first copy, nor for copies below PACK_TUNE_MIN bytes.
+ * candidates in turn; each byte is copied once.  The mean of the samples near the least
+ * one counts, so that interrupts and page faults have no effect and a slow clock little,
+ * and slow candidates are dropped after few turns.  A shape costs about 100 measured
+ * copies or parts; nothing is measured before the first copy, nor for copies below
+ * PACK_TUNE_MIN bytes.
  *
  * Threads may share a table.  One thread at a time measures a shape, others use the
  * default kernel meanwhile.  Shapes whose hashes collide replace each other.
@@ -21,15 +22,27 @@
 #include "pgas/datatype/pack/pack_table.h"
 #include "pgas/threads/atomic.h"
 
-enum { PACK_TUNE_CELLS = 256, PACK_TUNE_MIN = 256, PACK_TUNE_KERNEL_BITS = 8 };
+enum {
+    PACK_TUNE_BITS = 8,
+    PACK_TUNE_CELLS = 1 << PACK_TUNE_BITS,
+    PACK_TUNE_MIN = 256,
+    PACK_TUNE_KERNEL_BITS = 8
+};
+
+/* Ticks for 64 KiB: the least, and the sum of those that are near it */
+struct pack_tune_sample {
+    uint32_t least, count;
+    uint64_t sum;
+};
 
 /* `learned`: 56 bits of the key, and the kernel + 1; 0 before.  The other members belong
  * to the thread that holds `busy`. */
 struct pack_tune_cell {
     uint64_t learned, key;
     uint32_t busy, candidates; /* bits 1 << kernel */
-    uint32_t cost[PACK_KERNELS];
+    struct pack_tune_sample sample[PACK_KERNELS];
     uint8_t turn, next;
+    bool is_long;
 };
 
 struct pack_tune {
@@ -44,17 +57,15 @@ struct pack_tune_kernels {
     enum pack_kernel (*first)(const struct vector_copy *v); /* before any measurement */
 };
 
-/* The hash of a shape: its lowest bits select the cell, the others are stored in it.
- * `epoch` changes when the set of kernels does. */
-static inline uint64_t pack_tune_key(const struct vector_copy *v, uint64_t epoch)
+/* The hash of a shape: its highest bits select the cell, all but the lowest are stored in
+ * it.  `kernels` identifies the set of kernels that may run. */
+static inline uint64_t pack_tune_key(const struct vector_copy *v, uint64_t kernels)
 {
     uint64_t size = (uint64_t)(63 - __builtin_clzll(v->block * v->count));
-    uint64_t h = v->block * 0x9e3779b97f4a7c15u;
 
-    h += (uint64_t)v->to_stride * 0xbf58476d1ce4e5b9u;
-    h += (uint64_t)v->from_stride * 0x94d049bb133111ebu + (epoch << 8 | size);
-    h = (h ^ h >> 32) * 0xd6e8feb86659fd93u;
-    return h ^ h >> 32;
+    return v->block * 0x9e3779b97f4a7c15u + (uint64_t)v->to_stride * 0xbf58476d1ce4e5b9u +
+           (uint64_t)v->from_stride * 0x94d049bb133111ebu +
+           (kernels ^ size << 56) * 0xd6e8feb86659fd93u;
 }
 
 /* The kernel found for a key, or PACK_KERNELS.  56 bits do not prove that the shape is
@@ -68,9 +79,14 @@ static inline enum pack_kernel pack_tune_cell_found(const struct pack_tune_cell 
     return word - 1 < PACK_KERNELS ? (enum pack_kernel)(word - 1) : PACK_KERNELS;
 }
 
+static inline size_t pack_tune_cell_of(uint64_t key)
+{
+    return key >> (64 - PACK_TUNE_BITS);
+}
+
 static inline enum pack_kernel pack_tune_found(const struct pack_tune *t, uint64_t key)
 {
-    return pack_tune_cell_found(&t->cell[key % PACK_TUNE_CELLS], key);
+    return pack_tune_cell_found(&t->cell[pack_tune_cell_of(key)], key);
 }
 
 /* Copies the vector, for whose key no kernel is found yet, and measures. */

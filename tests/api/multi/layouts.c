@@ -259,6 +259,35 @@ static void check_message(const char *text)
         check_message(text);                                                             \
     } while (0)
 
+static void check_null_arrays(void)
+{
+    const size_t size[] = {8, 8};
+    const ptrdiff_t at[] = {0, 16};
+    shmemx_layout_t member[2], layout;
+
+    CHECK_EQ(shmemx_layout_contiguous(8, &member[0]), 0);
+    member[1] = layout = member[0];
+    CHECK_REFUSED(shmemx_layout_nested(8, 2, NULL, at, &layout),
+                  "argument 3 'count' is NULL, but it must be an array of 2 elements");
+    CHECK(layout == SHMEMX_LAYOUT_INVALID);
+    CHECK_REFUSED(shmemx_layout_nested(8, 2, size, NULL, &layout), "4 'stride' is NULL");
+    CHECK_REFUSED(shmemx_layout_indexed_block(8, NULL, 2, &layout), "2 'offset' is NULL");
+    CHECK_REFUSED(shmemx_layout_indexed(NULL, at, 2, &layout), "1 'bytes' is NULL");
+    CHECK_REFUSED(shmemx_layout_indexed(size, NULL, 2, &layout), "2 'offset' is NULL");
+    CHECK_REFUSED(shmemx_layout_struct(NULL, at, 2, &layout), "1 'member' is NULL");
+    layout = member[0];
+    CHECK_REFUSED(shmemx_layout_struct(member, NULL, 2, &layout), "2 'offset' is NULL");
+    CHECK(layout == SHMEMX_LAYOUT_INVALID);
+    shmemx_layout_free(&member[0]);
+
+    CHECK_EQ(shmemx_layout_nested(8, 0, NULL, NULL, &layout), 0);
+    CHECK_EQ(shmemx_layout_size(layout), 8);
+    shmemx_layout_free(&layout);
+    CHECK_EQ(shmemx_layout_struct(NULL, NULL, 0, &layout), 0);
+    CHECK_EQ(shmemx_layout_size(layout), 0);
+    shmemx_layout_free(&layout);
+}
+
 static void check_errors(void)
 {
     const size_t count[] = {2, 2, 2, 2};
@@ -309,6 +338,7 @@ int main(void)
     transfer();
     check_constructors();
     messages_open();
+    check_null_arrays();
     check_errors();
     run_threads();
     CHECK_EQ(failures, 0);

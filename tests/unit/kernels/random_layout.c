@@ -197,13 +197,8 @@ int random_layout_overlaps(const struct random_layout *r)
 
 bool random_layout_uses(const struct layout *l, enum pack_kernel k)
 {
-    struct vector_copy v = {NULL,
-                            NULL,
-                            (ptrdiff_t)l->block,
-                            l->level[0].stride,
-                            l->block,
-                            l->level[0].count,
-                            l->unit};
+    struct vector_copy v = {
+        NULL, NULL, (ptrdiff_t)l->block, l->level[0].stride, l->block, l->level[0].count};
 
     return l->levels > 0 && (k == PACK_KERNELS || pack_kernel_can(k, &v));
 }

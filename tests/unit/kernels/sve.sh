@@ -34,7 +34,7 @@ compile tests/unit/kernels/sve.c
 "$cross" -static "$work"/*.o -lm -o "$work/sve"
 rm "$work"/*.o
 for file in isa op/op op/op_base copy layout/layout layout/layout_cursor layout/layout_overlap \
-    pack/pack pack/pack_base pack/pack_choice pack/pack_indexed pack/pack_tune; do
+    pack/pack pack/pack_base pack/pack_choice pack/pack_indexed pack/pack_plan pack/pack_tune; do
     compile pgas/datatype/$file.c
 done
 compile pgas/datatype/op/op_sve.c -march=armv8.2-a+sve
