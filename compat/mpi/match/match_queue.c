@@ -9,7 +9,10 @@
 #include "pgas/core/base/clock.h"
 #include "pgas/core/base/pgas_assert.h"
 
-enum { AUTO_LIST_MAX = 24 }; /* a longer list is slower than fuzzy keys (bench/match) */
+/* auto: a longer list is slower than fuzzy keys (bench/match).  The difference limits the
+ * conversions of a queue whose length varies: one of at most 25 entries for 8 removals.
+ */
+enum { AUTO_LIST_MAX = 24, AUTO_NODES_MIN = 17 };
 
 static const char *const engine_names[] = {
 #define E(NAME, name) #name,
@@ -69,6 +72,7 @@ int match_queue_init(struct match_queue *q, const struct match_options *options,
     if (q->scan == NULL)
         return EINVAL;
     q->list_max = options->engine == MATCH_AUTO ? AUTO_LIST_MAX : 0;
+    q->nodes_min = options->engine == MATCH_AUTO ? AUTO_NODES_MIN : 0;
     q->in_nodes = q->list_max == 0;
     match_split_init(&q->split, options->lane_bits);
     return 0;
@@ -132,7 +136,7 @@ void match_queue_remove(struct match_queue *q, struct match_entry *e)
     q->count--;
     if (q->in_nodes) {
         match_nodes_remove(q, e);
-        if (q->count < q->list_max / 2u)
+        if (q->count < q->nodes_min)
             match_queue_to_list(q);
         return;
     }

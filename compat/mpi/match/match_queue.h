@@ -67,7 +67,8 @@ struct match_queue {
     bool no_nodes; /* an allocation failed: a list until it is empty */
     bool fixed_split, timed;
     uint8_t lane_bits;
-    uint16_t list_max;  /* entries of a list, beyond which nodes are used */
+    uint8_t list_max;   /* entries of a list, beyond which nodes are used */
+    uint8_t nodes_min;  /* entries of nodes, below which they become a list */
     uint32_t count;     /* entries */
     match_scan_fn scan; /* NULL: engine `list` */
     struct match_list list;
