@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * match_test.c - all matching engines against a flat list, also without memory for nodes;
- * order, holes and the split of fuzzy keys.
+ * match_test.c - all matching engines, and tail queues, against a flat list, also without
+ * memory for nodes; order, holes and the split of fuzzy keys.
  */
 #include "config.h"
 
@@ -23,13 +23,13 @@ void *aligned_alloc(size_t alignment, size_t size)
     return posix_memalign(&p, alignment, size) == 0 ? p : NULL;
 }
 
-static struct check_match_result check_all(uint64_t seed, uint64_t operations)
+static struct check_match_result check_all(bool tail, uint64_t seed, uint64_t operations)
 {
     struct match_options options[CHECK_MATCH_ENGINES];
     unsigned engines = check_match_engines(options);
     struct check_match_result r;
 
-    check_match(options, engines, seed, operations, &r);
+    check_match(options, engines, tail, seed, operations, &r);
     cr_assert_str_empty(r.text, "seed %llu: %s", (unsigned long long)seed, r.text);
     return r;
 }
@@ -37,7 +37,7 @@ static struct check_match_result check_all(uint64_t seed, uint64_t operations)
 Test(match, engines_agree_with_a_list, .timeout = 3000)
 {
     uint64_t n = getenv("PGAS_TEST_LONG") != NULL ? 10000000 : 200000;
-    struct check_match_result r = check_all(1, n);
+    struct check_match_result r = check_all(false, 1, n);
 
     cr_expect(r.matches > n / 5, "only %llu matches", (unsigned long long)r.matches);
     cr_expect(r.longest > 1000);
@@ -45,10 +45,16 @@ Test(match, engines_agree_with_a_list, .timeout = 3000)
               r.conversions > 0);
 }
 
+/* With one thread, tail queues give the results of one queue. */
+Test(match, tail_queues_agree_with_a_list, .timeout = 3000)
+{
+    check_all(true, 2, getenv("PGAS_TEST_LONG") != NULL ? 10000000 : 50000);
+}
+
 Test(match, without_memory_a_queue_is_a_list)
 {
     for (fail_of = 2; fail_of <= 5; fail_of++)
-        check_all(fail_of, 20000);
+        check_all(fail_of % 2 == 0, fail_of, 20000);
 }
 
 /* ---- one matcher ---------------------------------------------------------------- */

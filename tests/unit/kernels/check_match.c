@@ -59,7 +59,9 @@ struct run {
     struct flat posted, unexpected;
     int unused[IDS], nunused;
     unsigned engines;
+    bool tail; /* which of the next two is used */
     struct matcher matcher[CHECK_MATCH_ENGINES];
+    struct match_tail tails[CHECK_MATCH_ENGINES];
     struct match_entry *entries[CHECK_MATCH_ENGINES];
     const struct match_options *options;
     struct check_match_result *result;
@@ -167,6 +169,52 @@ static void run_compare(struct run *r, unsigned e, const char *operation,
                  (unsigned long long)r->result->operations, operation, id, wanted);
 }
 
+/* ---- the calls of engine e ------------------------------------------------------ */
+
+static struct match_entry *call_post(struct run *r, unsigned e, struct match_entry *entry)
+{
+    return r->tail ? match_tail_post(&r->tails[e], entry)
+                   : match_post(&r->matcher[e], entry);
+}
+
+static struct match_entry *call_arrive(struct run *r, unsigned e,
+                                       struct match_entry *entry)
+{
+    return r->tail ? match_tail_arrive(&r->tails[e], entry)
+                   : match_arrive(&r->matcher[e], entry);
+}
+
+static struct match_entry *call_mprobe(struct run *r, unsigned e,
+                                       const struct match_key *key)
+{
+    return r->tail ? match_tail_mprobe(&r->tails[e], key)
+                   : match_mprobe(&r->matcher[e], key);
+}
+
+static void call_visit(const struct match_entry *message, void *arg)
+{
+    *(const struct match_entry **)arg = message;
+}
+
+static const struct match_entry *call_probe(struct run *r, unsigned e,
+                                            const struct match_key *key)
+{
+    const struct match_entry *found = NULL;
+
+    if (!r->tail)
+        return match_probe(&r->matcher[e], key);
+    match_tail_probe(&r->tails[e], key, call_visit, &found);
+    return found;
+}
+
+static bool call_cancel(struct run *r, unsigned e, struct match_entry *receive)
+{
+    return r->tail ? match_tail_cancel(&r->tails[e], receive)
+                   : match_cancel(&r->matcher[e], receive);
+}
+
+/* ---- operations ----------------------------------------------------------------- */
+
 static void run_post_or_arrive(struct run *r, bool post)
 {
     struct flat *searched = post ? &r->unexpected : &r->posted;
@@ -177,9 +225,8 @@ static void run_post_or_arrive(struct run *r, bool post)
 
     for (unsigned e = 0; e < r->engines; e++) {
         struct match_entry *entry = &r->entries[e][id];
-        struct matcher *m = &r->matcher[e];
         run_compare(r, e, post ? "post" : "arrive",
-                    post ? match_post(m, entry) : match_arrive(m, entry), mate);
+                    post ? call_post(r, e, entry) : call_arrive(r, e, entry), mate);
     }
     if (mate == NOBODY) {
         other->id[other->n++] = id;
@@ -198,9 +245,7 @@ static void run_probe(struct run *r, bool matched)
 
     for (unsigned e = 0; e < r->engines; e++)
         run_compare(r, e, matched ? "mprobe" : "probe",
-                    matched ? match_mprobe(&r->matcher[e], &key)
-                            : match_probe(&r->matcher[e], &key),
-                    mate);
+                    matched ? call_mprobe(r, e, &key) : call_probe(r, e, &key), mate);
     if (matched && mate != NOBODY) {
         flat_remove(&r->unexpected, at);
         run_forget(r, mate);
@@ -216,10 +261,9 @@ static void run_cancel(struct run *r)
 
     for (unsigned e = 0; e < r->engines; e++) {
         struct match_entry *receive = &r->entries[e][id];
-        run_compare(r, e, "cancel",
-                    match_cancel(&r->matcher[e], receive) ? receive : NULL, id);
-        run_compare(r, e, "second cancel",
-                    match_cancel(&r->matcher[e], receive) ? receive : NULL, NOBODY);
+        run_compare(r, e, "cancel", call_cancel(r, e, receive) ? receive : NULL, id);
+        run_compare(r, e, "second cancel", call_cancel(r, e, receive) ? receive : NULL,
+                    NOBODY);
     }
     run_forget(r, id);
 }
@@ -242,25 +286,31 @@ static void run_operation(struct run *r)
         run_post_or_arrive(r, run_random(r, 16) < r->phase.posts);
 }
 
-static void run_end(struct run *r)
+static void run_add(struct run *r, const struct match_queue *q, uint32_t inbox, int count)
 {
     struct check_match_result *result = r->result;
 
+    if (q->count + inbox != (uint32_t)count && result->text[0] == '\0')
+        run_fail(r, "%u entries instead of %d", q->count + inbox, count);
+    result->false_positives += q->stats.false_positives;
+    result->compactions += q->stats.compactions;
+    result->merges += q->stats.merges;
+    result->conversions += q->stats.conversions;
+    if (q->stats.longest > result->longest)
+        result->longest = q->stats.longest;
+}
+
+static void run_end(struct run *r)
+{
     for (unsigned e = 0; e < r->engines; e++) {
-        struct match_queue *queues[] = {&r->matcher[e].posted, &r->matcher[e].unexpected};
-        int counts[] = {r->posted.n, r->unexpected.n};
-        for (unsigned q = 0; q < 2; q++) {
-            const struct match_stats *s = &queues[q]->stats;
-            if (queues[q]->count != (uint32_t)counts[q] && result->text[0] == '\0')
-                run_fail(r, "%u entries instead of %d", queues[q]->count, counts[q]);
-            result->false_positives += s->false_positives;
-            result->compactions += s->compactions;
-            result->merges += s->merges;
-            result->conversions += s->conversions;
-            if (s->longest > result->longest)
-                result->longest = s->longest;
-        }
-        match_free(&r->matcher[e]);
+        struct match_tail *t = &r->tails[e];
+        struct matcher *m = &r->matcher[e];
+        run_add(r, r->tail ? &t->posted.queue : &m->posted, t->posted_inbox.count,
+                r->posted.n);
+        run_add(r, r->tail ? &t->unexpected.queue : &m->unexpected,
+                t->unexpected_inbox.count, r->unexpected.n);
+        match_free(m);
+        match_tail_free(t);
         free(r->entries[e]);
     }
 }
@@ -286,8 +336,8 @@ unsigned check_match_engines(struct match_options *options)
     return n;
 }
 
-void check_match(const struct match_options *options, unsigned engines, uint64_t seed,
-                 uint64_t operations, struct check_match_result *result)
+void check_match(const struct match_options *options, unsigned engines, bool tail,
+                 uint64_t seed, uint64_t operations, struct check_match_result *result)
 {
     static struct run r;
 
@@ -295,11 +345,13 @@ void check_match(const struct match_options *options, unsigned engines, uint64_t
     memset(&r, 0, sizeof r);
     r.random = seed;
     r.options = options;
+    r.tail = tail;
     r.result = result;
     for (unsigned e = 0; e < engines; e++) {
         r.entries[e] = calloc(IDS, sizeof *r.entries[e]);
         r.engines = e + 1;
-        if (r.entries[e] == NULL || match_init(&r.matcher[e], &options[e]) != 0)
+        if (r.entries[e] == NULL || match_init(&r.matcher[e], &options[e]) != 0 ||
+            match_tail_init(&r.tails[e], &options[e]) != 0)
             run_fail(&r, "engine %u cannot be made", e);
     }
     for (int id = 0; id < IDS; id++)

@@ -7,6 +7,7 @@
 #define TESTS_UNIT_KERNELS_CHECK_MATCH_H
 
 #include "compat/mpi/match/match.h"
+#include "compat/mpi/match/match_tail.h"
 
 enum { CHECK_MATCH_TEXT = 256, CHECK_MATCH_ENGINES = 32 };
 
@@ -20,8 +21,9 @@ struct check_match_result {
  * their number. */
 unsigned check_match_engines(struct match_options *options);
 
-/* The figures are sums over all engines. */
-void check_match(const struct match_options *options, unsigned engines, uint64_t seed,
-                 uint64_t operations, struct check_match_result *result);
+/* With matchers for one thread, or with tail queues.  The figures are sums over all
+ * engines. */
+void check_match(const struct match_options *options, unsigned engines, bool tail,
+                 uint64_t seed, uint64_t operations, struct check_match_result *result);
 
 #endif

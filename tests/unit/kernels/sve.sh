@@ -46,7 +46,8 @@ done
 "$cross" -static "$work"/*.o -lm -o "$work/sve_pack"
 rm "$work"/*.o
 compile pgas/datatype/isa.c
-for file in match match_base match_nodes match_queue; do
+compile pgas/threads/mcs.c
+for file in match match_base match_nodes match_queue match_tail; do
     compile compat/mpi/match/$file.c
 done
 compile compat/mpi/match/match_sve.c -march=armv8.2-a+sve

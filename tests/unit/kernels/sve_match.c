@@ -25,7 +25,7 @@ int main(int argc, char **argv)
     for (enum isa isa = 0; isa < ISAS; isa++)
         if (isa_here(isa))
             printf("%s\n", isa_name(isa));
-    check_match(options, engines, 1, operations, &r);
+    check_match(options, engines, false, 1, operations, &r);
     if (r.text[0] != '\0')
         printf("FAIL: %s\n", r.text);
     return r.text[0] != '\0';
