@@ -57,17 +57,21 @@ noinst_PROGRAMS += bench/pack_bench
 bench_pack_bench_SOURCES = bench/pack_bench.c bench/pack_cells.c bench/pack_cells.h
 bench_pack_bench_LDADD   = .libs/libpgas.a
 
+noinst_PROGRAMS += bench/match_bench bench/match_threads
+bench_match_bench_LDADD   = .libs/libmatch.a $(libpgas)
+bench_match_threads_LDADD = .libs/libmatch.a $(libpgas)
+
 noinst_PROGRAMS += bench/launch-fence
 bench_launch_fence_CPPFLAGS  = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
 bench_launch_fence_LDADD   = $(PMIX_LIBS)
 
 TESTS += bench/bench-smoke.sh bench/coll-smoke.sh bench/ft-smoke.sh bench/kernels-smoke.sh bench/launch-smoke.sh \
-	bench/net-smoke.sh bench/op-smoke.sh bench/pack-smoke.sh bench/strided-smoke.sh
+	bench/match-smoke.sh bench/net-smoke.sh bench/op-smoke.sh bench/pack-smoke.sh bench/strided-smoke.sh
 EXTRA_DIST += bench/bench-smoke.sh bench/smoke-lib.sh bench/op-smoke.sh bench/launch-smoke.sh bench/compare bench/compare.awk \
 	bench/coll bench/coll.awk bench/coll-smoke.sh bench/coll_mpi.c \
 	bench/kernels bench/kernels.awk bench/kernels-smoke.sh bench/kern_mpi.c \
 	bench/ft bench/ft.awk bench/ft-smoke.sh \
 	bench/goals bench/startup bench/against bench/launch bench/launch.awk \
-	bench/median.awk bench/net bench/net.awk bench/net-memory bench/net-memory.awk \
+	bench/match bench/match.awk bench/match-smoke.sh bench/median.awk bench/net bench/net.awk bench/net-memory bench/net-memory.awk \
 	bench/net-smoke.sh bench/pack bench/pack.awk bench/pack_mpi.c bench/pack-smoke.sh \
 	bench/strided bench/strided.awk bench/strided-smoke.sh bench/strided_mpi.c

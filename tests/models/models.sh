@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# models.sh - Spin models of the failure protocols, searched exhaustively, and of each a
-# version with a defect, which Spin must find.  PGAS_TEST_LONG: agreement of 4 nodes with 2
-# failures (minutes, gigabytes), and 3 failures of the ring and of shrink.
+# models.sh - Spin models of the failure protocols, of the MCS lock and of tail queues, searched
+# exhaustively, and of each a version with a defect, which Spin must find.  PGAS_TEST_LONG: further
+# defects; agreement of 4 nodes with 2 failures (minutes, gigabytes), and 3 failures of the ring and
+# of shrink.
 set -eu
 command -v spin >/dev/null || { echo "skipped: spin is not installed"; exit 77; }
 models=$(CDPATH='' cd -- "${top_srcdir:-$(dirname -- "$0")/../..}/tests/models" && pwd)
@@ -55,8 +56,15 @@ wrong shrink -DFAULT_NO_UNWIND
 right agree -DKILLS=1
 right commit
 wrong commit -DFAULT_NO_BARRIER
-wrong commit -DFAULT_NO_CHECK
+right mcs
+wrong mcs -DFAULT_STORE
+right tail
+wrong tail -DFAULT_SPLIT
 if [ -n "${PGAS_TEST_LONG:-}" ]; then
+    wrong commit -DFAULT_NO_CHECK
+    wrong mcs -DFAULT_NO_LINK
+    wrong tail -DFAULT_NO_INBOX
+    wrong tail -DFAULT_LATE
     right ring -DKILLS=3
     right shrink -DKILLS=3
     wrong agree -DFAULT_OLD_VIEW

@@ -9,7 +9,7 @@ UNIT_TESTS = \
 	tests/unit/ft_ring_test tests/unit/ft_service_test tests/unit/gather_test tests/unit/hook_faults_test \
 	tests/unit/hook_test tests/unit/hosts_test tests/unit/isa_test \
 	tests/unit/job_test tests/unit/layout_test tests/unit/layouts_test tests/unit/link_life_test tests/unit/link_test \
-	tests/unit/listener_test tests/unit/map_test tests/unit/net_tree_test tests/unit/patience_test \
+	tests/unit/listener_test tests/unit/map_test tests/unit/match_test tests/unit/mcs_test tests/unit/net_tree_test tests/unit/patience_test \
 	tests/unit/op_test tests/unit/pack_kernels_test tests/unit/pack_test \
 	tests/unit/pack_tune_test tests/unit/peer_test \
 	tests/unit/place_test tests/unit/plan_test tests/unit/pmix_net_test \
@@ -17,6 +17,7 @@ UNIT_TESTS = \
 	tests/unit/select_test tests/unit/sim_test tests/unit/slot_test tests/unit/stack_place_test \
 	tests/unit/starter_test tests/unit/team_test tests/unit/tree_test \
 	tests/unit/tune_test
+tests_unit_match_test_SOURCES = tests/unit/match_test.c tests/unit/kernels/check_match.c tests/unit/kernels/check_match.h
 tests_unit_op_test_SOURCES = tests/unit/op_test.c tests/unit/kernels/check.c tests/unit/kernels/check.h
 tests_unit_layout_test_SOURCES = tests/unit/layout_test.c tests/unit/kernels/random_layout.c \
 	tests/unit/kernels/random_layout.h
@@ -30,8 +31,8 @@ tests_unit_tune_test_SOURCES = tests/unit/tune_test.c \
 	tools/oshmem_info/tune.h tools/oshmem_info/tune_best.c
 
 unit_objects = $(UNIT_TESTS:=.$(OBJEXT)) tests/unit/kernels/check.$(OBJEXT) tests/unit/kernels/check_pack.$(OBJEXT) \
-	tests/unit/kernels/check_layouts.$(OBJEXT) tests/unit/kernels/random_layout.$(OBJEXT)
-unit_libraries = .libs/libsim.a tools/oshrun/liboshrun.a .libs/libpgas.a
+	tests/unit/kernels/check_match.$(OBJEXT) tests/unit/kernels/check_layouts.$(OBJEXT) tests/unit/kernels/random_layout.$(OBJEXT)
+unit_libraries = .libs/libmatch.a .libs/libsim.a tools/oshrun/liboshrun.a .libs/libpgas.a
 $(unit_objects): AM_CFLAGS += $(CRITERION_CFLAGS) $(PMIX_CFLAGS) $(EVENT_CFLAGS) \
 	$(HWLOC_CFLAGS) -Wno-pedantic -ffp-contract=off
 $(UNIT_TESTS): LDADD = $(unit_libraries) $(OSHRUN_LIBS) $(CRITERION_LIBS)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# sve.sh - the reduction and pack kernels for 64-bit Arm, cross-compiled and run under qemu: SVE with
-# registers of 128 to 2048 bits, and a processor without SVE, on which SVE must not be selected.
+# sve.sh - the reduction, pack and matching kernels for 64-bit Arm, cross-compiled and run under qemu:
+# SVE with registers of 128 to 2048 bits, and a processor without SVE, on which SVE must not be selected.
 # Some of the lengths; all of them with PGAS_TEST_LONG.
 set -eu
 cross=${AARCH64_CC:-aarch64-linux-gnu-gcc}
@@ -44,6 +44,17 @@ for file in check_pack random_layout sve_pack; do
     compile tests/unit/kernels/$file.c
 done
 "$cross" -static "$work"/*.o -lm -o "$work/sve_pack"
+rm "$work"/*.o
+compile pgas/datatype/isa.c
+compile pgas/threads/mcs.c
+for file in match match_base match_nodes match_queue match_tail; do
+    compile compat/mpi/match/$file.c
+done
+compile compat/mpi/match/match_sve.c -march=armv8.2-a+sve
+for file in check_match sve_match; do
+    compile tests/unit/kernels/$file.c
+done
+"$cross" -static "$work"/*.o -o "$work/sve_match"
 
 # on PROGRAM WANTED ARGUMENT CPU: the program must detect WANTED, and all kernels must be
 # correct.
@@ -65,13 +76,15 @@ on() {
 }
 
 step=${PGAS_TEST_LONG:+1}
-layouts=150
-[ -z "$step" ] || layouts=10000
+layouts=150 operations=8000
+[ -z "$step" ] || layouts=10000 operations=1000000
 on sve 'baseline ' "${step:-37}" cortex-a72
 on sve_pack 'scalar block fixed auto ' $layouts cortex-a72
+on sve_match 'baseline ' $operations cortex-a72
 for bits in 128 256 512 1024 2048; do
     cpu="max,sve-default-vector-length=$((bits / 8)),sve$bits=on"
     on sve "baseline sve $bits " "${step:-37}" "$cpu"
     on sve_pack 'scalar block fixed fixed_sve gather_sve structure_sve auto ' $layouts "$cpu"
+    on sve_match 'baseline sve ' $operations "$cpu"
 done
 exit "$failed"
