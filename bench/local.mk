@@ -27,7 +27,7 @@ bench_ucp_raw_CPPFLAGS  = $(AM_CPPFLAGS) $(UCX_CFLAGS)
 bench_ucp_raw_LDADD   = $(UCX_LIBS)
 endif
 
-noinst_PROGRAMS += bench/net-peers bench/strided_put
+noinst_PROGRAMS += bench/mt_bench bench/net-peers bench/strided_put
 
 bench_coll = bench/coll.h bench/coll_common.c
 bench_coll_shmem = bench/coll_put.c bench/coll_put.h bench/coll_shmem.c
@@ -66,12 +66,14 @@ bench_launch_fence_CPPFLAGS  = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
 bench_launch_fence_LDADD   = $(PMIX_LIBS)
 
 TESTS += bench/bench-smoke.sh bench/coll-smoke.sh bench/ft-smoke.sh bench/kernels-smoke.sh bench/launch-smoke.sh \
-	bench/match-smoke.sh bench/net-smoke.sh bench/op-smoke.sh bench/pack-smoke.sh bench/strided-smoke.sh
+	bench/match-smoke.sh bench/mt-smoke.sh bench/net-smoke.sh bench/op-smoke.sh bench/pack-smoke.sh \
+	bench/strided-smoke.sh
 EXTRA_DIST += bench/bench-smoke.sh bench/smoke-lib.sh bench/op-smoke.sh bench/launch-smoke.sh bench/compare bench/compare.awk \
 	bench/coll bench/coll.awk bench/coll-smoke.sh bench/coll_mpi.c \
 	bench/kernels bench/kernels.awk bench/kernels-smoke.sh bench/kern_mpi.c \
 	bench/ft bench/ft.awk bench/ft-smoke.sh \
 	bench/goals bench/startup bench/against bench/launch bench/launch.awk \
-	bench/match bench/match.awk bench/match-smoke.sh bench/median.awk bench/net bench/net.awk bench/net-memory bench/net-memory.awk \
+	bench/match bench/match.awk bench/match-smoke.sh bench/median.awk bench/mt bench/mt.awk bench/mt-smoke.sh \
+	bench/net bench/net.awk bench/net-memory bench/net-memory.awk \
 	bench/net-smoke.sh bench/pack bench/pack.awk bench/pack_mpi.c bench/pack-smoke.sh \
 	bench/strided bench/strided.awk bench/strided-smoke.sh bench/strided_mpi.c

@@ -27,8 +27,8 @@ static _Noreturn __attribute__((cold)) void ctx_no_pe(const struct shmem_team *t
                team->name != NULL ? team->name : "", team->npes - 1);
 }
 
-/* Executed by each put and get with a user context: takes no lock and does not search the
- * pool. */
+/* Executed by each put and get with a context whose team is not direct: takes no lock and
+ * does not search the pool. */
 int ctx_world_pe_slow(shmem_ctx_t ctx, int pe, const char *fn)
 {
     if (unlikely(ctx == SHMEM_CTX_INVALID || ctx->team == NULL))
@@ -105,6 +105,7 @@ int ctx_create(shmem_team_t handle, long options, shmem_ctx_t *ctx, const char *
     fetch_add_acq_rel_u32(&team->contexts, 1);
     PGAS_ASSERT(new->net == NULL &&new->team == NULL);
     new->team = team;
+    new->direct_pes = team_is_direct(team) ? (uint32_t)team->npes : 0;
     new->handle = handle;
     new->options = options;
     new->owner = pthread_self();

@@ -20,20 +20,24 @@ struct net_ctx;
 struct shmem_ctx {
     struct pool_item item;
     struct shmem_team *team; /* NULL after destruction */
+    uint32_t direct_pes;     /* npes if PE i of the team is world PE i for each i, else 0;
+                                0 after destruction */
     shmem_team_t handle;     /* of that team */
     long options;            /* SHMEM_CTX_* */
     pthread_t owner;         /* creating thread, for SHMEM_CTX_PRIVATE */
     struct net_ctx *net;     /* NULL before the first use with a remote PE; see ctx_net */
 };
 
-/* Slow path of ctx_world_pe, for user contexts.  Ends the job with an error message if pe
- * is not in the context's team or the context is invalid. */
+/* Slow path of ctx_world_pe, for contexts of other teams.  Ends the job with an error
+ * message if pe is not in the context's team or the context is invalid. */
 int ctx_world_pe_slow(shmem_ctx_t ctx, int pe, const char *fn);
 
 /* The world PE of index `pe` in the context's team. */
 ALWAYS_INLINE int ctx_world_pe(shmem_ctx_t ctx, int pe, const char *fn)
 {
-    if (likely(ctx == SHMEM_CTX_DEFAULT))
+    if (ctx == SHMEM_CTX_DEFAULT)
+        return pe;
+    if (likely(ctx != SHMEM_CTX_INVALID && (uint32_t)pe < ctx->direct_pes))
         return pe;
     return ctx_world_pe_slow(ctx, pe, fn);
 }

@@ -107,6 +107,13 @@ static inline int team_world_pe(const struct shmem_team *team, int i)
     return team->list != NULL ? team->list[i] : team->start + i * team->stride;
 }
 
+/* True if PE i of the team is world PE i for each i. */
+static inline bool team_is_direct(const struct shmem_team *team)
+{
+    return team->list == NULL && team->start == 0 &&
+           (team->stride == 1 || team->npes == 1);
+}
+
 /* Position of PE i of a team over nodes in node order. */
 static inline int team_pos(const struct shmem_team *team, int i)
 {
