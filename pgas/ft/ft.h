@@ -29,10 +29,10 @@
 #include "pgas/core/base/pgas.h"
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/core/check/check.h"
+#include "pgas/core/team/team.h"
 #include "pgas/ft/ft_map.h"
 #include "pgas/threads/atomic.h"
 
-struct shmem_team;
 struct ft_temp;
 
 /* True if world PE pe is known to have failed. */
@@ -95,21 +95,56 @@ struct ft_guard {
     void *env[5];
     struct ft_guard *outer; /* that of an enclosing collective, or NULL */
     struct shmem_team *team;
-    int start, log_stride, size; /* of an active set; size 0: the team counts */
-    bool open;
-    int status; /* the error that the routine returns */
-    int waits, locks;
-    bool in_nb;
+    int waits, locks; /* of pgas_thread at the entry, like in_nb */
+    bool in_nb, open;
+    int size;              /* of an active set; 0: the team counts */
     struct ft_call *call;  /* the barrier with a uniform outcome that it is in, or NULL */
     struct ft_temp *temps; /* its temporary memory (ft_temp.h) */
     uint64_t departed_ns;  /* when ft_may_have_failed was first called; 0: not yet */
+    int start, log_stride; /* of an active set */
+    int status;            /* the error that the routine returns */
 };
+
+/* True if no failure is known that was not known when the status of the team was cached
+ * as 0.  Only with SHMEM_FT=continue. */
+ALWAYS_INLINE bool ft_team_intact(const struct shmem_team *team)
+{
+    uint64_t epoch = atomic_load_explicit(&pgas_self.ft->epoch, memory_order_acquire);
+
+    return load_relaxed_u64(&team->ft_cache) == epoch << 32;
+}
+
+/* Opens the guard for the team or, if size > 0, for an active set, which is intact.
+ * Few stores: a barrier of 100 ns waits until they have left the store buffer. */
+ALWAYS_INLINE void ft_guard_enter(struct ft_guard *g, struct shmem_team *team, int size)
+{
+    struct pgas_thread *t = &pgas_thread;
+
+    g->outer = t->guard;
+    g->team = team;
+    g->waits = t->waits;
+    g->locks = t->locks;
+    g->in_nb = t->in_nb;
+    g->open = true;
+    g->size = size;
+    g->call = NULL;
+    g->temps = NULL;
+    g->departed_ns = 0;
+    t->guard = g;
+}
 
 /* Opens a guard for the team of the call, or for a team.  Nonzero if the team has failed
  * already: the routine must return that error.  0 without an open guard: the routine
  * reports the error of its arguments, or is shmem_team_destroy. */
 int ft_guard_open(struct ft_guard *g, const struct check_call *call);
-int ft_guard_open_team(struct ft_guard *g, struct shmem_team *team);
+int ft_guard_open_changed(struct ft_guard *g, struct shmem_team *team);
+ALWAYS_INLINE int ft_guard_open_team(struct ft_guard *g, struct shmem_team *team)
+{
+    if (unlikely(!ft_team_intact(team)))
+        return ft_guard_open_changed(g, team);
+    ft_guard_enter(g, team, 0);
+    return 0;
+}
 /* For the team of a handle, a parameter of that kind (enum check_kind). */
 int ft_guard_open_handle(struct ft_guard *g, shmem_team_t handle, int kind,
                          const char *fn);

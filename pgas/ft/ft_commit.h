@@ -49,8 +49,7 @@ ALWAYS_INLINE bool ft_commit_unchanged(struct shmem_team *team)
         fence_compiler();
     else
         fence_full();
-    uint64_t epoch = atomic_load_explicit(&pgas_self.ft->epoch, memory_order_acquire);
-    return load_relaxed_u64(&team->ft_cache) == epoch << 32;
+    return ft_team_intact(team);
 }
 
 ALWAYS_INLINE void ft_commit_begin(struct shmem_team *team)

@@ -50,31 +50,14 @@ static int ft_guard_refuse(struct ft_guard *g, int status)
     return status;
 }
 
-/* Opens the guard for g->team or the active set. */
-static int ft_guard_enter(struct ft_guard *g)
+int ft_guard_open_changed(struct ft_guard *g, struct shmem_team *team)
 {
-    struct pgas_thread *t = &pgas_thread;
-    int status = ft_guard_status(g);
+    int status = ft_team_status(team);
 
-    if (unlikely(status != 0))
+    if (status != 0)
         return ft_guard_refuse(g, status);
-    g->outer = t->guard;
-    g->waits = t->waits;
-    g->locks = t->locks;
-    g->in_nb = t->in_nb;
-    g->departed_ns = 0;
-    g->call = NULL;
-    g->temps = NULL;
-    g->open = true;
-    t->guard = g;
+    ft_guard_enter(g, team, 0);
     return 0;
-}
-
-int ft_guard_open_team(struct ft_guard *g, struct shmem_team *team)
-{
-    g->team = team;
-    g->size = 0;
-    return ft_guard_enter(g);
 }
 
 /* An invalid set is reported by the routine. */
@@ -87,11 +70,14 @@ static int ft_guard_open_set(struct ft_guard *g, const struct check_call *call)
     if (start < 0 || log_stride < 0 || log_stride > 30 || size <= 0 ||
         start + ((size - 1) << log_stride) >= pgas_self.npes)
         return 0;
-    g->team = team_world();
     g->start = (int)start;
     g->log_stride = log_stride;
     g->size = (int)size;
-    return ft_guard_enter(g);
+    int status = ft_guard_status(g);
+    if (status != 0)
+        return ft_guard_refuse(g, status);
+    ft_guard_enter(g, team_world(), (int)size);
+    return 0;
 }
 
 /* Once the world has been reduced, only its own routines run over the survivors, not

@@ -3,8 +3,9 @@
 # nohang.sh - SHMEM_FT=continue: PEs are killed in, before and after each blocking routine;
 # the others return from it, and go on as a smaller world (nohang.c).  On one node, on virtual
 # nodes with both transports, where whole nodes are killed too; with each algorithm of the
-# collectives, SHMEM_STRESS, SHMEM_DEBUG and threads.  PGAS_TEST_LONG: 20 000 kills.
-# NOHANG_SEED: the first seed.  A failed job is repeated by the command that is printed.
+# collectives, SHMEM_STRESS, SHMEM_DEBUG and threads.  PGAS_TEST_LONG: NOHANG_KILLS kills
+# (20 000).  NOHANG_SEED: the first seed.  A failed job is repeated by the command that is
+# printed.
 set -eu
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 nohang=$top_builddir/tests/ft/nohang
@@ -102,6 +103,10 @@ all_internode() {
     done
 }
 
+kills() {
+    awk '$1 == "kills" { n += $2 } END { print n + 0 }' "$work/samples"
+}
+
 # Prints and checks the times between the kill and the return; unloaded, detection takes
 # microseconds on a node.
 check_times() {
@@ -112,12 +117,12 @@ check_times() {
                     NR, v[int(NR / 2)], v[int(NR * .99)], v[int(NR * .999)], v[NR]
                 exit !(NR > 0 && v[int(NR / 2)] < 500000 && v[int(NR * .99)] < 2000000)
             }' || fail "the returns take too long"
-    awk '$1 == "kills" { n += $2 } END { print n, "kills" }' "$work/samples"
+    echo "$(kills) kills"
 }
 
 check_table
 if [ -n "${PGAS_TEST_LONG:-}" ]; then
-    while [ $((first)) -lt 20000 ]; do
+    while [ "$(kills)" -lt "${NOHANG_KILLS:-20000}" ]; do
         for n in 2 3 5 8 16; do
             job "$n" -F
             job "$n" "-F -t" SHMEM_STRESS="$seed"
@@ -130,6 +135,7 @@ if [ -n "${PGAS_TEST_LONG:-}" ]; then
         done
         all_algorithms 5
         all_internode 6 3
+        echo "seed $seed: $(kills) kills, $failures failures"
     done
 else
     job 16 -F

@@ -287,10 +287,9 @@ __attribute__((noinline)) int barrier_commit_guarded(struct shmem_team *team,
     return 0;
 }
 
-void barrier_if_uniform(shmem_team_t handle, const char *fn)
+void barrier_commit_handle(shmem_team_t handle, const char *fn)
 {
-    if (pgas_self.env.ft_uniform)
-        barrier_commit(team_of(handle, fn), fn);
+    barrier_commit(team_of(handle, fn), fn);
 }
 
 void barrier_last(struct shmem_team *team, const char *fn)

@@ -79,16 +79,16 @@ static inline void barrier_commit(struct shmem_team *team, const char *fn)
  * a failure has interrupted the barrier. */
 int barrier_commit_guarded(struct shmem_team *team, const char *fn);
 
-/* barrier_commit if SHMEM_FT_UNIFORM is set. */
-void barrier_if_uniform(shmem_team_t handle, const char *fn);
+/* barrier_commit for the team of a handle. */
+void barrier_commit_handle(shmem_team_t handle, const char *fn);
 
 /* The end of a collective that moves data, with result rc, in a guard of the team.  With
  * SHMEM_FT_UNIFORM no PE passes the barrier before all have their data, so that its
  * outcome is that of the collective. */
 static inline int barrier_end_collective(shmem_team_t handle, int rc, const char *fn)
 {
-    if (unlikely(pgas_self.ft != NULL) && rc == 0)
-        barrier_if_uniform(handle, fn);
+    if (unlikely(pgas_self.env.ft_uniform != 0) && pgas_self.ft != NULL && rc == 0)
+        barrier_commit_handle(handle, fn);
     return rc;
 }
 

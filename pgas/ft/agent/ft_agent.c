@@ -35,6 +35,7 @@ enum {
     STOP_MS = 500,       /* in which the last messages are sent */
     ATTEMPT_MIN_MS = 50, /* least time for an address to accept; else .. */
     ATTEMPT_MAX_MS = 1000, /* .. half of the timeout of the ring, at most this */
+    BACKUP_PART = 8, /* of the period: the waiter takes a step that is late by that */
 };
 
 /* ---- connections --------------------------------------------------------------------
@@ -235,6 +236,23 @@ static void ft_agent_raise_priority(void)
         setpriority(PRIO_PROCESS, (id_t)gettid(), NICE_VALUE);
 }
 
+/* Binds the calling thread to every second of the processors that it may use, from the
+ * first or from the second one on. */
+static void ft_agent_bind(int first)
+{
+    cpu_set_t all, half;
+    int n = 0;
+
+    CPU_ZERO(&half);
+    if (sched_getaffinity(0, sizeof all, &all) != 0)
+        return;
+    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &all) && n++ % 2 == first)
+            CPU_SET(cpu, &half);
+    if (n > 1)
+        sched_setaffinity(0, sizeof half, &half);
+}
+
 static bool ft_agent_stopping(struct ft_agent *agent)
 {
     return atomic_load_explicit(&agent->stop, memory_order_acquire);
@@ -247,6 +265,15 @@ static void ft_agent_poke(struct ft_agent *agent)
     (void)n; /* cannot fail: the counter is small */
 }
 
+/* The time from now until `due`. */
+static struct timespec ft_agent_time_to(uint64_t due)
+{
+    uint64_t now = clock_ns(), ns = due > now ? due - now : 0;
+
+    return (struct timespec){.tv_sec = (time_t)(ns / NS_PER_S),
+                             .tv_nsec = (long)(ns % NS_PER_S)};
+}
+
 /* Sleeps until a socket is ready, a PE has ended, the time has come, or ft_agent_poke. */
 static void ft_agent_sleep(struct ft_agent *agent, uint64_t due)
 {
@@ -254,9 +281,8 @@ static void ft_agent_sleep(struct ft_agent *agent, uint64_t due)
         {.fd = agent->poke, .events = POLLIN},
         {.fd = agent->mesh != NULL ? ft_mesh_fd(agent->mesh) : -1, .events = POLLIN},
         {.fd = agent->exits, .events = POLLIN}};
-    uint64_t now = clock_ns(), ns = due > now ? due - now : 0, count;
-    struct timespec limit = {.tv_sec = (time_t)(ns / NS_PER_S),
-                             .tv_nsec = (long)(ns % NS_PER_S)};
+    struct timespec limit = ft_agent_time_to(due);
+    uint64_t count;
 
     if (ppoll(fd, 3, due == FT_NEVER ? NULL : &limit, NULL) > 0 && fd[0].revents != 0)
         (void)!read(agent->poke, &count, sizeof count);
@@ -267,6 +293,7 @@ static void *ft_agent_poll(void *arg)
     struct ft_agent *agent = arg;
 
     ft_agent_raise_priority();
+    ft_agent_bind(0);
     while (!ft_agent_stopping(agent)) {
         pthread_mutex_lock(&agent->lock);
         ft_agent_step(agent);
@@ -278,23 +305,34 @@ static void *ft_agent_poll(void *arg)
 }
 
 /* An event between the load and the sleep ends the sleep at once. */
+static void ft_agent_sleep_on_event(struct ft_agent *agent, uint32_t seen, uint64_t due)
+{
+    struct timespec limit = ft_agent_time_to(due);
+
+    syscall(SYS_futex, &agent->map->event, FUTEX_WAIT, seen,
+            due == FT_NEVER ? NULL : &limit, NULL, 0);
+}
+
+/* Takes the steps of the poller, too, while the poller's processor does not run: the
+ * heartbeats go on, and time in which one processor stands still is no silence. */
 static void *ft_agent_wait(void *arg)
 {
     struct ft_agent *agent = arg;
     _Atomic uint32_t *event = &agent->map->event;
 
     ft_agent_raise_priority();
+    ft_agent_bind(1);
     while (!ft_agent_stopping(agent)) {
         uint32_t seen = atomic_load_explicit(event, memory_order_acquire);
         pthread_mutex_lock(&agent->lock);
         uint64_t before = agent->due_ns;
         ft_agent_step(agent);
-        bool earlier = agent->due_ns < before;
+        uint64_t due = agent->due_ns, slack = agent->service.delta_ns / BACKUP_PART;
         pthread_mutex_unlock(&agent->lock);
-        if (earlier)
+        if (due < before)
             ft_agent_poke(agent);
         if (!ft_agent_stopping(agent))
-            syscall(SYS_futex, event, FUTEX_WAIT, seen, NULL, NULL, 0);
+            ft_agent_sleep_on_event(agent, seen, due == FT_NEVER ? due : due + slack);
     }
     return NULL;
 }

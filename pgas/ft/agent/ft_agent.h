@@ -30,6 +30,9 @@
  * Threads: the functions here may be called by one thread of the host.  The agent has
  * two: one sleeps until a socket is ready or a timer expires, the other on map->event.
  * The one that wakes does the work, under a lock, so that neither has to wake the other.
+ * They run on different processors, if there are two, and the second one takes the steps
+ * of the first one, too, when these are late by an eighth of the period: the hypervisor
+ * may pause one processor of a virtual machine for longer than the timeout.
  * Uses: ft_proto, ft_map, ft_mesh, core/boot/node.h.  Used by: tools/oshrun/daemon,
  * coll/api.
  */

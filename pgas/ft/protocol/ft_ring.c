@@ -6,7 +6,11 @@
 
 #include <stdlib.h>
 
-enum { EXTENSION_ETAS = 4 /* limit of the sum of extensions */ };
+enum {
+    EXTENSION_ETAS = 4, /* limit of the sum of extensions */
+    LATE_PART = 4,      /* of delta: what is later may be the end of a stop */
+    SAMPLE_PART = 8,    /* of delta: a heartbeat is overdue; time between two samples */
+};
 
 static uint64_t ft_ring_max(uint64_t a, uint64_t b)
 {
@@ -45,14 +49,23 @@ void ft_ring_init(struct ft_ring *r, uint64_t now, uint64_t grace)
     ft_ring_wake(r);
 }
 
+/* When the host must run to observe that it runs, while a heartbeat is overdue. */
+static uint64_t ft_ring_sample(const struct ft_ring *r)
+{
+    uint64_t part = r->delta / SAMPLE_PART, rest = r->eta - r->delta - part;
+    uint64_t overdue = r->deadline > rest ? r->deadline - rest : 0;
+
+    return ft_ring_max(overdue, r->last_input + ft_ring_max(part, 1));
+}
+
 uint64_t ft_ring_wake(struct ft_ring *r)
 {
     uint64_t wake = FT_NEVER;
 
     if (!r->stopped && r->observer != FT_NODE_NONE)
         wake = r->next_beat;
-    if (!r->stopped && r->observing != FT_NODE_NONE && r->deadline < wake)
-        wake = r->deadline;
+    if (!r->stopped && r->observing != FT_NODE_NONE)
+        wake = ft_ring_min(wake, ft_ring_min(r->deadline, ft_ring_sample(r)));
     r->wake = ft_ring_max(wake, r->last_input);
     return r->wake;
 }
@@ -64,7 +77,7 @@ static void ft_ring_extend(struct ft_ring *r, uint64_t now, uint64_t late)
 
     if (r->extended >= EXTENSION_ETAS * r->eta)
         return;
-    if (late > r->delta / 4) {
+    if (late > r->delta / LATE_PART) {
         r->deadline += now - r->last_input;
         r->deadline = ft_ring_max(r->deadline, now + r->delta);
     } else {
@@ -80,7 +93,7 @@ uint64_t ft_ring_advance(struct ft_ring *r, uint64_t now)
         uint64_t late = now - r->wake;
 
         ft_ring_extend(r, now, late);
-        if (late > r->delta / 4)
+        if (late > r->delta / LATE_PART)
             r->stalled = !r->stopped;
         r->wake = now; /* accounted for */
     }

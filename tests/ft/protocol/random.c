@@ -102,15 +102,18 @@ static uint64_t scenario_time(struct scenario *s, uint64_t span)
     return at;
 }
 
-/* A node without another fault; FT_NODE_NONE if the draw finds none. */
-static uint32_t scenario_node(struct scenario *s)
+static uint32_t scenario_touch(struct scenario *s, uint32_t node)
 {
-    uint32_t node = (uint32_t)draw(s, s->c->config.nnodes);
-
     if (s->touched[node])
         return FT_NODE_NONE;
     s->touched[node] = true;
     return node;
+}
+
+/* A node without another fault; FT_NODE_NONE if the draw finds none. */
+static uint32_t scenario_node(struct scenario *s)
+{
+    return scenario_touch(s, (uint32_t)draw(s, s->c->config.nnodes));
 }
 
 static void scenario_kill(struct scenario *s, uint32_t node, uint64_t at)
@@ -160,9 +163,10 @@ static void scenario_stops(struct scenario *s)
                    1 + draw(s, s->stop_max));
         s->exact = false;
     }
-    /* Longer than the bound: the node may be declared failed, and must then learn it. */
+    /* Longer than the bound: the node, often the coordinator of agreements, may be
+     * declared failed, and must then learn it. */
     if (chance(s, 20) && s->c->config.nnodes > 1 && s->kills + 1 < s->c->config.nnodes) {
-        uint32_t node = scenario_node(s);
+        uint32_t node = chance(s, 70) ? scenario_touch(s, 0) : scenario_node(s);
 
         if (node == FT_NODE_NONE)
             return;
@@ -172,6 +176,21 @@ static void scenario_stops(struct scenario *s)
         s->kills++;
         s->exact = false;
     }
+}
+
+/* The machine of all nodes does not run: they stop and continue at nearly the same times.
+ * However long that is, none is silent while another one observes it. */
+static void scenario_pause(struct scenario *s)
+{
+    uint64_t skew = 1 + s->stop_max / 2;
+    uint64_t from = scenario_time(s, 4 * DELTA), until = from + skew + draw(s, 8 * DELTA);
+
+    for (uint32_t i = 0; i < s->c->config.nnodes; i++) {
+        uint64_t at = from + draw(s, skew);
+        cluster_at(s->c, at, EVENT_STOP, i, 0, until + draw(s, skew) - at);
+    }
+    s->last = until + skew > s->last ? until + skew : s->last;
+    s->exact = false;
 }
 
 /* One after the other: what only two agents know that fail together is lost. */
@@ -259,7 +278,7 @@ static void scenario_check_detection(struct scenario *s)
         return;
     from = died + c->config.delay_max > c->config.grace ? died + c->config.delay_max
                                                         : c->config.grace;
-    until = from + c->config.eta + 8 * late; /* one per tick of the observer */
+    until = from + c->config.eta + 12 * late; /* one per tick of the observer */
     if (c->first_verdict + late < died + c->config.delta || c->first_verdict > until)
         cluster_wrong(c, "the failure at %.3f delta was detected after %.3f delta",
                       (double)died / (double)DELTA,
@@ -309,13 +328,13 @@ static void scenario_run(struct scenario *s)
 static bool run_seed(uint64_t seed, bool trace)
 {
     struct scenario s = {.random = random_stream(seed, 0)};
-    bool restarts = chance(&s, 15), good;
+    bool restarts = chance(&s, 15), stops = false, good;
 
     scenario_open(&s, seed, trace, restarts);
     scenario_kills(&s);
     if (restarts)
         scenario_restarts(&s);
-    else if (chance(&s, 40))
+    else if ((stops = chance(&s, 40)))
         scenario_stops(&s);
     if (chance(&s, 30))
         scenario_pes(&s);
@@ -325,6 +344,8 @@ static bool run_seed(uint64_t seed, bool trace)
         scenario_teams(&s);
     if (chance(&s, 50))
         scenario_payloads(&s);
+    if (!restarts && !stops && chance(&s, 20))
+        scenario_pause(&s);
     scenario_run(&s);
     good = s.c->wrong[0] == '\0';
     if (!good)
