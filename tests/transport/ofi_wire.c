@@ -227,6 +227,141 @@ static bool find_token(struct transport_ctx *ctx, struct ofi_op *op, void *arg)
     return true;
 }
 
+/* ---- blocks ---------------------------------------------------------------------- */
+
+/* Blocks that a message of A describes wrongly: the fault of each is in one member. */
+static const struct {
+    struct transport_vector v;
+    uint64_t nvectors, bytes; /* as in the header */
+} bad_blocks[] = {
+    {{.offset = sizeof pair.heap[B] - 8, .stride = 8, .count = 2, .block = 8}, 1, 16},
+    {{.offset = UINT64_MAX - 7, .stride = 8, .count = 2, .block = 8}, 1, 16},
+    {{.offset = 0, .stride = -8, .count = 2, .block = 8}, 1, 16},
+    {{.offset = 64, .stride = INT64_MIN, .count = 2, .block = 8}, 1, 16},
+    {{.offset = 64, .stride = INT64_MAX, .count = 2, .block = 8}, 1, 16},
+    {{.offset = 0, .stride = 1LL << 62, .count = 5, .block = 8}, 1, 40},
+    {{.offset = 0, .stride = 8, .count = UINT64_MAX / 8 + 2, .block = 8}, 1, 8},
+    {{.offset = 0, .stride = 8, .count = 0, .block = 8}, 1, 0},
+    {{.offset = 0, .stride = 8, .count = 2, .block = 0}, 1, 16},
+    {{.offset = 0, .stride = 8, .count = 2, .block = 8, .segment = SEGMENT_DATA}, 1, 16},
+    {{.offset = 0, .stride = 8, .count = 2, .block = 8, .segment = SEGMENTS}, 1, 16},
+    {{.offset = 0, .stride = 8, .count = 2, .block = 8}, 1, 24},
+    {{.offset = 0, .stride = 8, .count = 2, .block = 8}, 1, 8},
+    {{.offset = 0, .stride = 8, .count = 2, .block = 8}, 2, 16},
+    {{.offset = 0, .stride = 8, .count = 2, .block = 8}, UINT64_MAX, 16},
+    {{.offset = 0, .stride = 8, .count = 2, .block = 8}, 1ULL << 59, 16},
+    {{.offset = 0, .stride = 8, .count = 2, .block = 8}, 0, 16},
+};
+
+/* None of them changes memory, and no get returns other memory: a reply to it would be
+ * rejected, because its length is not that of an operation of A. */
+static void blocks(void)
+{
+    unsigned char bytes[OFI_MESSAGE_MAX] = {0};
+
+    for (size_t i = 0; i < 2 * sizeof bad_blocks / sizeof bad_blocks[0]; i++) {
+        bool put = i % 2 == 0;
+        struct ofi_message m = add_request();
+        m.type = put ? OFI_MESSAGE_PUT_BLOCKS : OFI_MESSAGE_GET_BLOCKS;
+        m.operand = bad_blocks[i / 2].nvectors;
+        m.cond = bad_blocks[i / 2].bytes;
+        m.len = (uint16_t)(sizeof bad_blocks[0].v + (put ? m.cond : 0));
+        memcpy(bytes, &m, HEAD);
+        memcpy(bytes + HEAD, &bad_blocks[i / 2].v, sizeof bad_blocks[0].v);
+        send_raw(A, bytes, HEAD + m.len);
+        pair_idle(&pair, 2);
+        check_untouched("malformed blocks");
+    }
+    struct ofi_message m = add_request();
+    m.type = OFI_MESSAGE_GET_BLOCKS;
+    m.operand = 0;
+    m.cond = UINT64_MAX;
+    send_raw(A, &m, HEAD);
+    pair_idle(&pair, 2);
+    CHECK(pair.failures[B] == rejected, "%s", pair.message[B]);
+}
+
+static void fragment_copy(const struct transport_blocks *b, void *packed)
+{
+    if (b->arg != NULL)
+        memcpy(b->arg, packed, b->bytes);
+}
+
+enum { GETS = 4, BLOCK = 8, COUNT = 100 };
+
+/* Fails if a get has completed before an earlier one; returns true if all have. */
+static bool is_in_order(const struct transport_completion *done)
+{
+    for (int i = 1; i < GETS; i++)
+        CHECK(done[i].pending != 0 || done[i - 1].pending == 0,
+              "the reply to get %d has overtaken that to get %d", i, i - 1);
+    return done[GETS - 1].pending == 0;
+}
+
+/* Replies that wait for bounce buffers are sent in the order of the requests, and a new
+ * one does not overtake them. */
+static void queued_replies(void)
+{
+    static uint64_t got[GETS][COUNT];
+    struct transport_vector v[GETS];
+    struct transport_blocks get[GETS];
+    struct transport_completion done[GETS];
+    struct ofi_op *held[OFI_BOUNCES];
+
+    pair_check_works(&pair);
+    for (int i = 0; i < OFI_BOUNCES; i++) {
+        held[i] = ofi_op_alloc(pair.ctx[B], OFI_REPLY, A, NULL);
+        pair.ctx[B]->in_flight--;
+        held[i]->bounce = ofi_bounce_new(pair.ctx[B]);
+        CHECK(held[i]->bounce != NULL, "there is no bounce buffer %d", i);
+    }
+    for (int i = 0; i < GETS; i++) {
+        v[i] = (struct transport_vector){.offset = (uint64_t)i * 8,
+                                         .stride = 2 * BLOCK,
+                                         .count = COUNT,
+                                         .block = BLOCK};
+        get[i] = (struct transport_blocks){.pe = B,
+                                           .nvectors = 1,
+                                           .bytes = sizeof got[i],
+                                           .vector = &v[i],
+                                           .copy = fragment_copy,
+                                           .arg = got[i]};
+        done[i] = (struct transport_completion){.pending = 1};
+        if (i == GETS - 1)
+            break;
+        CHECK(pair.t->get_blocks(pair.ctx[A], &get[i], &done[i]) == 0, "a get of blocks");
+        pair_idle(&pair, 10);
+    }
+    CHECK(pair.ctx[B]->replies != NULL, "no reply is queued");
+    CHECK(pair.t->get_blocks(pair.ctx[A], &get[GETS - 1], &done[GETS - 1]) == 0,
+          "a get of blocks");
+    ofi_op_free(pair.ctx[B], held[0]); /* so that one reply at a time can be sent */
+    PAIR_UNTIL(&pair, is_in_order(done), "the gets of blocks");
+    for (int i = 1; i < OFI_BOUNCES; i++)
+        ofi_op_free(pair.ctx[B], held[i]);
+}
+
+/* Memory for the bounce buffers cannot be allocated. */
+static void no_memory(void)
+{
+    struct ofi_bounce_pool saved = pair.ctx[A]->bounces;
+    const struct transport_vector v = {.stride = 16, .count = COUNT, .block = BLOCK};
+    const struct transport_blocks put = {.pe = B,
+                                         .nvectors = 1,
+                                         .bytes = COUNT * BLOCK,
+                                         .vector = &v,
+                                         .copy = fragment_copy};
+    int failures = pair.failures[A];
+
+    pair.ctx[A]->bounces = (struct ofi_bounce_pool){.failed = true};
+    int rc = pair.t->put_blocks(pair.ctx[A], &put);
+    pair.ctx[A]->bounces = saved;
+    CHECK(rc == -ENOMEM, "a put of blocks without memory returned %d", rc);
+    CHECK(pair.failures[A] == failures + 1 &&
+              strstr(pair.message[A], "bounce buffers") != NULL,
+          "the message is '%s'", pair.message[A]);
+}
+
 /* A forged reply completes operation 0; the real reply, which arrives later, must not
  * complete operation 1, which uses the same record. */
 static void twice(void)
@@ -261,8 +396,11 @@ static void twice(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} cases[] = {{"lengths", lengths},     {"too_long", too_long}, {"heads", heads},
-             {"addresses", addresses}, {"replies", replies},   {"twice", twice}};
+} cases[] = {{"lengths", lengths},    {"too_long", too_long},
+             {"heads", heads},        {"addresses", addresses},
+             {"replies", replies},    {"twice", twice},
+             {"blocks", blocks},      {"queued_replies", queued_replies},
+             {"no_memory", no_memory}};
 
 int main(int argc, char **argv)
 {

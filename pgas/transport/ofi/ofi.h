@@ -162,6 +162,12 @@ struct ofi_message {
     uint8_t name[OFI_NAME_MAX]; /* address of that context's endpoint; none: context 0 */
 };
 
+static inline size_t ofi_message_header_len(const struct ofi_message *message)
+{
+    PGAS_ASSERT(message->name_len <= OFI_NAME_MAX);
+    return offsetof(struct ofi_message, name) + message->name_len;
+}
+
 /* ---- operations ------------------------------------------------------------------ */
 
 enum ofi_kind {
@@ -174,7 +180,7 @@ enum ofi_kind {
     OFI_REQUEST,    /* an amo by messages */
     OFI_FRAGMENTED, /* a put or get in fragments, each of which has its own record */
     OFI_RECV,       /* a posted receive */
-    OFI_REPLY,      /* sends a reply */
+    OFI_REPLY,      /* sends a reply to PE pe */
     OFI_UNACKED,    /* sends a put with signal that has no reply; ends when it was sent */
     OFI_ABANDONED,  /* its peer has failed; libfabric may still complete it */
     OFI_KINDS
@@ -203,6 +209,7 @@ struct ofi_op {
     unsigned events_pending;    /* outstanding completions and replies */
     uint32_t index, generation; /* of this record; generation: how often it was freed */
     bool awaits_reply;          /* a message with its token is in flight */
+    bool fills_bounce; /* abandoned: libfabric may still write to the bounce buffer */
     union {
         struct {
             uint64_t operand, cond, result;
@@ -220,6 +227,7 @@ struct ofi_queue {
 
 struct ofi_bounce_pool {
     unsigned char *memory; /* NULL: not allocated yet */
+    bool failed;           /* it cannot be allocated or registered */
     struct fid_mr *mr;     /* NULL: registration is not required */
     void *desc;
     unsigned nfree;
@@ -244,13 +252,14 @@ struct transport_ctx {
     struct ofi_slab **slab;
     unsigned nslabs;
     unsigned abandoned; /* records in OFI_ABANDONED */
-    unsigned drains;    /* gets from lost peers that libfabric may still write */
+    unsigned drains;    /* gets from lost peers, and bounce buffers of such gets, that
+                           libfabric may still write */
     uint64_t drain_ns;  /* when they complete at the latest */
     uint32_t losses;    /* of the net, when ofi_lost_purge was last called */
     struct ofi_bounce_pool bounces;
-    struct ofi_bounce_pool recv_buffers; /* receive buffers */
-    struct ofi_queue unposted_recvs;     /* receives that must be posted again */
-    struct ofi_reply *replies;           /* replies that must be sent again */
+    struct ofi_bounce_pool recv_buffers;     /* receive buffers */
+    struct ofi_queue unposted_recvs;         /* receives that must be posted again */
+    struct ofi_reply *replies, **last_reply; /* replies that must be sent again */
     uint32_t fd_unreliable; /* fd may not become readable when a reply can be sent or a
                                connection is established */
     uint64_t last_completion_ns; /* last completion of an amo, or last probe; 0: the
@@ -486,6 +495,9 @@ void ofi_ops_each(struct transport_ctx *ctx,
                   void *arg);
 /* A bounce buffer of OFI_BOUNCE_SIZE bytes; NULL: all are in use, or no memory. */
 unsigned char *ofi_bounce_new(struct transport_ctx *ctx);
+/* The error of an operation that cannot do without the bounce buffer that ofi_bounce_new
+ * has refused: -EAGAIN; or -ENOMEM, and world->failed was called. */
+int ofi_bounce_missing(const struct transport_ctx *ctx);
 /* Free the bounce buffer of op, if it has one. */
 void ofi_bounce_free(struct transport_ctx *ctx, struct ofi_op *op);
 /* Allocate the receive buffers. 0 or -ENOMEM. */
@@ -557,9 +569,23 @@ int ofi_am_send_request(struct transport_ctx *ctx, const struct transport_symadd
 void ofi_am_recv(struct transport_ctx *ctx, struct ofi_op *op, size_t len);
 /* Handle a failed receive; error is libfabric's (positive). */
 void ofi_am_recv_failed(struct transport_ctx *ctx, struct ofi_op *op, int error);
-/* Retry receives and replies that the provider has refused. */
-void ofi_am_retry(struct transport_ctx *ctx);
-void ofi_am_free(struct transport_ctx *ctx);
+/* Post receives that the provider has refused. */
+void ofi_am_repost_recvs(struct transport_ctx *ctx);
+/* True if a message can be sent without a record: the provider copies it. */
+bool ofi_am_may_inject(const struct transport_ctx *ctx, size_t len);
+/* `context` has the PE for reports of errors; NULL: they are not reported. */
+ssize_t ofi_am_inject(struct transport_ctx *ctx, const void *message, size_t len,
+                      fi_addr_t to, void *context);
+
+/* ---- ofi_reply.c ----------------------------------------------------------------- */
+
+/* Send or queue the reply to a request: error (0 or -errno), the old value of an amo, and
+ * the len bytes of a get. */
+void ofi_reply(struct transport_ctx *ctx, const struct ofi_message *request, int error,
+               uint64_t before, const void *data, size_t len);
+/* Send queued replies. */
+void ofi_reply_retry(struct transport_ctx *ctx);
+void ofi_reply_free_all(struct transport_ctx *ctx);
 
 /* ---- ofi_progress.c -------------------------------------------------------------- */
 

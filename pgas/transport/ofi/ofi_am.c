@@ -8,10 +8,9 @@
  * is checked before it is performed: length, kind, sender, token, addresses.
  *
  * A receive is reposted as soon as its message has been read, whether or not the reply
- * can be sent, so that two PEs without send buffers still receive each other's messages.
- * Replies that cannot be sent are queued: at most one per record of each requester
- * (OFI_OPS_MAX per context), until the requester fails or world->timeout_ns has passed.
- * Uses: ofi.h, perform, core/clock.
+ * can be sent (ofi_reply.c), so that two PEs without send buffers still receive each
+ * other's messages.
+ * Uses: ofi.h, perform.
  */
 #include "config.h"
 
@@ -22,29 +21,11 @@
 
 #include <rdma/fi_errno.h>
 
-#include "pgas/core/base/clock.h"
 #include "pgas/transport/ofi/ofi.h"
 #include "pgas/transport/perform.h"
 #include "pgas/transport/perform_blocks.h"
 
-/* A reply that could not be sent yet. */
-struct ofi_reply {
-    struct ofi_reply *next;
-    uint64_t since_ns;
-    fi_addr_t addr;
-    int pe;
-    struct ofi_message message;
-    char data[]; /* message.len bytes */
-};
-
-static size_t ofi_message_header_len(const struct ofi_message *message)
-{
-    PGAS_ASSERT(message->name_len <= OFI_NAME_MAX);
-    return offsetof(struct ofi_message, name) + message->name_len;
-}
-
-/* True if a message can be sent without a record: the provider copies it. */
-static bool ofi_am_may_inject(const struct transport_ctx *ctx, size_t len)
+bool ofi_am_may_inject(const struct transport_ctx *ctx, size_t len)
 {
     const struct transport_net *net = ctx->net;
 
@@ -52,9 +33,8 @@ static bool ofi_am_may_inject(const struct transport_ctx *ctx, size_t len)
            (ctx->unsignaled || !net->survives);
 }
 
-/* `context` has the PE for reports of errors; NULL: they are not reported. */
-static ssize_t ofi_am_inject(struct transport_ctx *ctx, const void *message, size_t len,
-                             fi_addr_t to, void *context)
+ssize_t ofi_am_inject(struct transport_ctx *ctx, const void *message, size_t len,
+                      fi_addr_t to, void *context)
 {
     struct iovec iov = {.iov_base = (void *)(uintptr_t)message, .iov_len = len};
     const struct fi_msg msg = {
@@ -194,7 +174,7 @@ static int ofi_am_pack_signal(struct transport_ctx *ctx, struct ofi_op *op,
 
     op->bounce = ofi_bounce_new(ctx);
     if (op->bounce == NULL)
-        return -EAGAIN;
+        return ofi_bounce_missing(ctx);
     ofi_am_fill_request(ctx, op, &signal->at, &amo);
     m->type = op->kind == OFI_UNACKED ? OFI_MESSAGE_UNACKED : OFI_MESSAGE_SIGNAL;
     m->name_len = op->kind == OFI_UNACKED ? 0 : m->name_len;
@@ -227,10 +207,11 @@ int ofi_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to
         ofi_op_alloc(ctx, unacked ? OFI_UNACKED : OFI_REQUEST, to->pe, NULL);
     if (op == NULL)
         return -EAGAIN;
-    if (ofi_am_pack_signal(ctx, op, to, from, len, signal) != 0) {
+    rc = ofi_am_pack_signal(ctx, op, to, from, len, signal);
+    if (rc != 0) {
         ofi_op_free(ctx, op);
         ctx->in_flight--;
-        return -EAGAIN;
+        return rc;
     }
     size_t all = ofi_message_header_len(&op->u.message) + len;
     rc = ofi_am_send(ctx, op, &target, op->bounce, all, "a put with signal");
@@ -281,7 +262,7 @@ static int ofi_am_send_blocks(struct transport_ctx *ctx,
     if (op->bounce == NULL) {
         ofi_op_free(ctx, op);
         ctx->in_flight--;
-        return -EAGAIN;
+        return ofi_bounce_missing(ctx);
     }
     ofi_am_fill_request(ctx, op, &at, &none);
     op->u.message.type = (uint8_t)type;
@@ -377,74 +358,6 @@ static int ofi_am_perform(const struct transport_net *net, const struct ofi_mess
     return 0;
 }
 
-/* ---- replies --------------------------------------------------------------------- */
-
-/* Send a reply with message->len bytes of data.  0 or -EAGAIN. Other errors are ignored:
- * the requester has failed. */
-static int ofi_am_send_reply(struct transport_ctx *ctx, fi_addr_t addr,
-                             const struct ofi_message *message, const void *data)
-{
-    size_t head = ofi_message_header_len(message);
-    ssize_t rc;
-
-    if (message->len == 0 && ofi_am_may_inject(ctx, head)) {
-        rc = ofi_am_inject(ctx, message, ofi_message_header_len(message), addr, NULL);
-        return rc == -FI_EAGAIN ? -EAGAIN : 0;
-    }
-    struct ofi_op *op = ofi_op_alloc(ctx, OFI_REPLY, ctx->net->world->me, NULL);
-    if (op == NULL)
-        return -EAGAIN;
-    ctx->in_flight--; /* not an operation of this PE */
-    op->u.message = *message;
-    if (message->len == 0) {
-        rc = fi_send(ctx->ep, &op->u.message, head, op->desc, addr, &op->fi);
-    } else if ((op->bounce = ofi_bounce_new(ctx)) != NULL) {
-        memcpy(op->bounce, message, head);
-        memcpy(op->bounce + head, data, message->len);
-        rc = fi_send(ctx->ep, op->bounce, head + message->len, ctx->bounces.desc, addr,
-                     &op->fi);
-    } else {
-        rc = -FI_EAGAIN;
-    }
-    if (rc != 0)
-        ofi_op_free(ctx, op);
-    return rc == -FI_EAGAIN ? -EAGAIN : 0;
-}
-
-static void ofi_am_queue_reply(struct transport_ctx *ctx, int pe, fi_addr_t addr,
-                               const struct ofi_message *message, const void *data)
-{
-    struct ofi_reply *reply = malloc(sizeof *reply + message->len);
-
-    if (reply == NULL) {
-        ctx->net->world->failed(ctx->net->world, -1,
-                                "no memory for the reply to an atomic operation");
-        return;
-    }
-    *reply = (struct ofi_reply){
-        .addr = addr, .pe = pe, .since_ns = clock_ns(), .message = *message};
-    if (message->len > 0)
-        memcpy(reply->data, data, message->len);
-    reply->next = ctx->replies;
-    ctx->replies = reply;
-}
-
-static void ofi_am_reply(struct transport_ctx *ctx, const struct ofi_message *request,
-                         int error, uint64_t before, const void *data, size_t len)
-{
-    const struct ofi_message message = {.token = request->token,
-                                        .type = OFI_MESSAGE_REPLY,
-                                        .operand = before,
-                                        .len = (uint16_t)len,
-                                        .pe = error};
-    fi_addr_t addr = ofi_peer_reply_addr(ctx->net, request);
-
-    if (addr == FI_ADDR_UNSPEC)
-        return; /* its failure was reported */
-    if (ofi_am_send_reply(ctx, addr, &message, data) != 0)
-        ofi_am_queue_reply(ctx, request->pe, addr, &message, data);
-}
-
 /* Reply to a get of blocks, whose vectors are at `vectors`. */
 static void ofi_am_reply_blocks(struct transport_ctx *ctx, const struct ofi_message *m,
                                 const void *vectors)
@@ -455,7 +368,7 @@ static void ofi_am_reply_blocks(struct transport_ctx *ctx, const struct ofi_mess
     if (packed != NULL && m->cond <= OFI_MESSAGE_MAX - offsetof(struct ofi_message, name))
         error = perform_get_message(ctx->net->world, m->operand, vectors, m->len, packed,
                                     (size_t)m->cond);
-    ofi_am_reply(ctx, m, error, 0, packed, error == 0 ? (size_t)m->cond : 0);
+    ofi_reply(ctx, m, error, 0, packed, error == 0 ? (size_t)m->cond : 0);
     free(packed);
 }
 
@@ -472,41 +385,11 @@ static void ofi_am_report_bad_target(const struct transport_net *net,
     net->world->failed(net->world, -1, text);
 }
 
-/* True while the reply must be retried: the requester has not failed, and timeout_ns have
- * not passed. */
-static bool ofi_am_reply_is_due(const struct transport_ctx *ctx,
-                                const struct ofi_reply *reply)
-{
-    uint64_t limit = ctx->net->world->timeout_ns;
-
-    return !ofi_peer_has_failed(ctx->net, reply->pe) &&
-           (limit == 0 || clock_ns() - reply->since_ns < limit);
-}
-
-void ofi_am_retry(struct transport_ctx *ctx)
+void ofi_am_repost_recvs(struct transport_ctx *ctx)
 {
     while (ctx->unposted_recvs.first != NULL &&
            ofi_am_post_recv(ctx, ctx->unposted_recvs.first) != -EAGAIN)
         ofi_queue_pop(&ctx->unposted_recvs);
-    for (struct ofi_reply **at = &ctx->replies; *at != NULL;) {
-        struct ofi_reply *reply = *at;
-        if (ofi_am_send_reply(ctx, reply->addr, &reply->message, reply->data) != 0 &&
-            ofi_am_reply_is_due(ctx, reply)) {
-            at = &reply->next;
-            continue;
-        }
-        *at = reply->next;
-        free(reply);
-    }
-}
-
-void ofi_am_free(struct transport_ctx *ctx)
-{
-    while (ctx->replies != NULL) {
-        struct ofi_reply *reply = ctx->replies;
-        ctx->replies = reply->next;
-        free(reply);
-    }
 }
 
 /* ---- received messages ----------------------------------------------------------- */
@@ -615,7 +498,7 @@ void ofi_am_recv(struct transport_ctx *ctx, struct ofi_op *op, size_t len)
     if (why != NULL)
         ofi_am_report_malformed(ctx->net, len, why);
     else if (message.type < OFI_MESSAGE_GET_BLOCKS)
-        ofi_am_reply(ctx, &message, error, before, NULL, 0);
+        ofi_reply(ctx, &message, error, before, NULL, 0);
     else if (error != 0)
         ofi_am_report_bad_target(ctx->net, &message);
 }

@@ -125,14 +125,31 @@ unsigned char *ofi_bounce_new(struct transport_ctx *ctx)
     struct ofi_bounce_pool *b = &ctx->bounces;
 
     if (unlikely(b->memory == NULL)) {
-        b->memory =
-            ofi_ctx_alloc_pages(ctx, OFI_BOUNCES * OFI_BOUNCE_SIZE, &b->mr, &b->desc);
-        if (b->memory == NULL)
+        if (!b->failed)
+            b->memory =
+                ofi_ctx_alloc_pages(ctx, OFI_BOUNCES * OFI_BOUNCE_SIZE, &b->mr, &b->desc);
+        b->failed = b->memory == NULL;
+        if (b->failed)
             return NULL;
         for (b->nfree = 0; b->nfree < OFI_BOUNCES; b->nfree++)
             b->free[b->nfree] = (uint16_t)b->nfree;
     }
     return b->nfree == 0 ? NULL : b->memory + b->free[--b->nfree] * OFI_BOUNCE_SIZE;
+}
+
+int ofi_bounce_missing(const struct transport_ctx *ctx)
+{
+    const struct transport_world *world = ctx->net->world;
+    char text[TRANSPORT_TEXT_MAX];
+
+    if (!ctx->bounces.failed)
+        return -EAGAIN;
+    snprintf(text, sizeof text,
+             "the bounce buffers of a context (%d KiB) cannot be allocated%s",
+             OFI_BOUNCES * OFI_BOUNCE_SIZE >> 10,
+             ctx->net->registers ? " and registered; is RLIMIT_MEMLOCK too low?" : "");
+    world->failed(world, -1, text);
+    return -ENOMEM;
 }
 
 int ofi_recv_buffers_make(struct transport_ctx *ctx)
@@ -277,6 +294,7 @@ int ofi_ctx_make(struct transport_net *net, struct transport_ctx **ctx,
     c->net = net;
     c->backlog.last = &c->backlog.first;
     c->unposted_recvs.last = &c->unposted_recvs.first;
+    c->last_reply = &c->replies;
     c->inject_max = ofi_ctx_inject_max(net);
     c->unsignaled = net->ordered && !net->avoid[CAPABILITY_INJECT] &&
                     (net->info->mode & (FI_CONTEXT | FI_CONTEXT2)) == 0;
@@ -317,7 +335,7 @@ static void ofi_ctx_free_memory(struct transport_ctx *ctx)
     free(ctx->reached);
     free(ctx->unconfirmed);
     free(ctx->dirty_list);
-    ofi_am_free(ctx);
+    ofi_reply_free_all(ctx);
 }
 
 void ofi_ctx_free(struct transport_ctx *ctx)

@@ -89,7 +89,10 @@ static void (*const ofi_op_end[OFI_KINDS])(struct transport_ctx *ctx, struct ofi
  * completes it, which may never happen; unless only a reply is outstanding. */
 static void ofi_op_release(struct transport_ctx *ctx, struct ofi_op *op)
 {
-    ctx->abandoned += op->kind != OFI_ABANDONED;
+    if (op->kind != OFI_ABANDONED) {
+        ctx->abandoned++;
+        op->fills_bounce = op->kind == OFI_GET;
+    }
     op->kind = OFI_ABANDONED;
     op->done = NULL;
     op->parent = NULL;
@@ -387,8 +390,10 @@ int ofi_progress(struct transport_ctx *ctx)
         n += ofi_lost_purge(ctx);
     if (unlikely(ctx->backlog.first != NULL))
         ofi_rma_post_backlog(ctx);
-    if (unlikely(ctx->replies != NULL || ctx->unposted_recvs.first != NULL))
-        ofi_am_retry(ctx);
+    if (unlikely(ctx->unposted_recvs.first != NULL))
+        ofi_am_repost_recvs(ctx);
+    if (unlikely(ctx->replies != NULL))
+        ofi_reply_retry(ctx);
     ofi_ctx_update_fd_unreliable(ctx);
     if (n == 0 && ctx->amos_in_flight > 0)
         ofi_probe_next_peer(ctx);
