@@ -6,16 +6,24 @@
  *   oshrun -n 2 --vnodes 2 bench/strided_put [-v] [STRIDE...]
  *
  * A line for each stride and number of elements: microseconds of iput and quiet, of iget,
- * of a contiguous put and quiet, of a loop of single puts and quiet, and the ratios of
- * the bandwidths of iput and iget to that of the contiguous put.  Each figure is the
+ * of a contiguous put and quiet, of a loop of single puts and quiet (up to SINGLE_MAX
+ * elements), and the ratios of the bandwidths of iput and iget to that of the contiguous
+ * put.  Each figure is the
  * median of RUNS batches.  Uses: shmem.h only.
  */
+#include <math.h>
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-enum { RUNS = 9, ELEMENTS_MAX = 65536, STRIDE_MAX = 16, BATCH_BYTES = 4 << 20 };
+enum {
+    RUNS = 9,
+    ELEMENTS_MAX = 65536,
+    STRIDE_MAX = 16,
+    SINGLE_MAX = 1024,
+    BATCH_BYTES = 4 << 20
+};
 
 enum way { WAY_IPUT, WAY_IGET, WAY_PUT, WAY_SINGLE, WAYS };
 
@@ -87,7 +95,9 @@ int main(int argc, char **argv)
         for (size_t count = 16; count <= ELEMENTS_MAX; count *= 4) {
             double us[WAYS];
             for (enum way w = WAY_IPUT; w < WAYS; w++)
-                us[w] = median_us(w, remote, local, count, stride);
+                us[w] = w == WAY_SINGLE && count > SINGLE_MAX
+                            ? NAN
+                            : median_us(w, remote, local, count, stride);
             printf("%6td %8zu %10.1f %10.1f %10.1f %10.1f %6.2f %6.2f\n", stride, count,
                    us[WAY_IPUT], us[WAY_IGET], us[WAY_PUT], us[WAY_SINGLE],
                    us[WAY_PUT] / us[WAY_IPUT], us[WAY_PUT] / us[WAY_IGET]);

@@ -3,7 +3,7 @@
  * ofi_wire.c - sends malformed messages to the libfabric transport: each is rejected with
  * one message or ignored and changes no memory, and later operations work.
  * usage: ofi_wire [CASE]
- * Uses: pair, ofi.h.
+ * Uses: pair, ofi_blocks.h.
  */
 #include "config.h"
 
@@ -12,8 +12,9 @@
 #include <string.h>
 
 #include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
 
-#include "pgas/transport/ofi/ofi.h"
+#include "pgas/transport/ofi/ofi_blocks.h"
 #include "tests/transport/pair.h"
 
 enum { A, B, WORD = 5, MARK = 0x5a5a };
@@ -29,12 +30,20 @@ static void send_raw(int from, const void *message, size_t len)
     const struct transport_symaddr symaddr = {.pe = 1 - from};
     struct transport_ctx *ctx = pair.ctx[from];
     struct ofi_target target;
+    struct ofi_op *op = NULL;
     ssize_t rc = -FI_EAGAIN;
 
     CHECK(ofi_target(ctx, &symaddr, &target) == 0, "no address of PE %d", 1 - from);
-    PAIR_UNTIL(&pair, (rc = fi_inject(ctx->ep, message, len, target.addr)) != -FI_EAGAIN,
+    if (len > ctx->net->info->tx_attr->inject_size) {
+        op = ofi_op_alloc(ctx, OFI_REPLY, 1 - from, NULL);
+        ctx->in_flight--;
+    }
+    PAIR_UNTIL(&pair,
+               (rc = op == NULL ? fi_inject(ctx->ep, message, len, target.addr)
+                                : fi_send(ctx->ep, message, len, NULL, target.addr,
+                                          &op->fi)) != -FI_EAGAIN,
                "a message to be posted");
-    CHECK(rc == 0, "fi_inject of %zu bytes returned %zd", len, rc);
+    CHECK(rc == 0, "a message of %zu bytes: %zd", len, rc);
 }
 
 /* A valid request to B to add 1 to its word WORD; the cases change one field of it. */
@@ -92,20 +101,10 @@ static void too_long(void)
 {
     static unsigned char bytes[4 * OFI_MESSAGE_MAX];
     struct ofi_message m = add_request();
-    const struct transport_symaddr symaddr = {.pe = B};
-    struct ofi_target target;
-    ssize_t rc = -FI_EAGAIN;
 
     memcpy(bytes, &m, HEAD);
-    CHECK(ofi_target(pair.ctx[A], &symaddr, &target) == 0, "no address of PE %d", B);
     for (size_t len = OFI_MESSAGE_MAX + 1; len <= sizeof bytes; len *= 2) {
-        struct ofi_op *op = ofi_op_alloc(pair.ctx[A], OFI_REPLY, A, NULL);
-        pair.ctx[A]->in_flight--;
-        PAIR_UNTIL(&pair,
-                   (rc = fi_send(pair.ctx[A]->ep, bytes, len, NULL, target.addr,
-                                 &op->fi)) != -FI_EAGAIN,
-                   "a long message to be posted");
-        CHECK(rc == 0, "fi_send of %zu bytes returned %zd", len, rc);
+        send_raw(A, bytes, len);
         pair_until_failed(&pair, B, ++rejected, "a message that is too long");
         check_untouched("too long");
     }
@@ -341,6 +340,98 @@ static void queued_replies(void)
         ofi_op_free(pair.ctx[B], held[i]);
 }
 
+/* ---- windows --------------------------------------------------------------------- */
+
+/* Write `len` bytes from A to B with immediate data. */
+static void write_raw(uint64_t at, uint64_t key, void *from, size_t len,
+                      uint64_t immediate)
+{
+    const struct transport_symaddr symaddr = {.pe = B};
+    struct ofi_target target;
+    struct iovec local = {.iov_base = from, .iov_len = len};
+    struct fi_rma_iov remote = {.addr = at, .len = len, .key = key};
+    void *desc = NULL;
+    struct fi_msg_rma m = {.msg_iov = &local,
+                           .desc = &desc,
+                           .iov_count = 1,
+                           .rma_iov = &remote,
+                           .rma_iov_count = 1,
+                           .data = immediate};
+    ssize_t rc = -FI_EAGAIN;
+
+    CHECK(ofi_target(pair.ctx[A], &symaddr, &target) == 0, "no address of PE %d", B);
+    m.addr = target.addr;
+    struct ofi_op *op = ofi_op_alloc(pair.ctx[A], OFI_REPLY, B, NULL);
+    pair.ctx[A]->in_flight--;
+    m.context = &op->fi;
+    PAIR_UNTIL(&pair,
+               (rc = fi_writemsg(pair.ctx[A]->ep, &m,
+                                 FI_COMPLETION | FI_REMOTE_CQ_DATA)) != -FI_EAGAIN,
+               "a write to be posted");
+    CHECK(rc == 0, "fi_writemsg returned %zd", rc);
+}
+
+static void immediate_is_rejected(const struct ofi_slot *slot, uint64_t immediate,
+                                  const struct ofi_message *m, const char *names)
+{
+    unsigned char bytes[sizeof *m + 512] = {0};
+
+    memcpy(bytes, m, HEAD);
+    write_raw(slot->at, slot->key, bytes, sizeof bytes, immediate);
+    pair_until_failed(&pair, B, ++rejected, names);
+    CHECK(strstr(pair.message[B], names) != NULL, "the message is '%s', without '%s'",
+          pair.message[B], names);
+    check_untouched(names);
+}
+
+/* Slots that were not granted or whose contents are malformed, and replies to nothing. */
+static void windows(void)
+{
+    const struct transport_vector v = {
+        .stride = 2 * BLOCK, .count = COUNT, .block = BLOCK};
+    const struct transport_blocks put = {.pe = B,
+                                         .nvectors = 1,
+                                         .bytes = COUNT * BLOCK,
+                                         .vector = &v,
+                                         .copy = fragment_copy};
+    struct ofi_slot slot = {.index = -1};
+
+    if (!pair.net[A]->immediate)
+        return;
+    CHECK(pair.t->put_blocks(pair.ctx[A], &put) == 0, "a put of blocks");
+    PAIR_UNTIL(&pair, pair.t->quiet(pair.ctx[A]) == 0, "quiet");
+    CHECK(ofi_window_find_slot(pair.ctx[A], B, &slot) == 0, "no window was granted");
+    mark_heap();
+
+    struct ofi_message m = add_request();
+    m.type = OFI_MESSAGE_PUT_BLOCKS;
+    m.operand = 1;
+    m.len = sizeof v;
+    immediate_is_rejected(&slot, slot.immediate + OFI_SLOTS, &m, "not granted");
+    immediate_is_rejected(&slot, OFI_IMMEDIATE_REPLY - 1, &m, "not granted");
+    immediate_is_rejected(&slot, UINT64_MAX, &m, "matches no operation");
+    m.pe = B;
+    immediate_is_rejected(&slot, slot.immediate, &m, "does not own it");
+    m = add_request();
+    immediate_is_rejected(&slot, slot.immediate, &m, "no put of blocks");
+    m.type = OFI_MESSAGE_PUT_BLOCKS;
+    m.operand = 2;
+    m.len = sizeof v;
+    immediate_is_rejected(&slot, slot.immediate, &m, "wrong length");
+    m.operand = UINT64_MAX;
+    m.len = UINT16_MAX;
+    immediate_is_rejected(&slot, slot.immediate, &m, "wrong length");
+    m.operand = 1;
+    immediate_is_rejected(&slot, slot.immediate, &m, "wrong length");
+    m.len = sizeof v; /* the vector is 0: answered by an error */
+    unsigned char bytes[sizeof m + sizeof v] = {0};
+    memcpy(bytes, &m, HEAD);
+    write_raw(slot.at, slot.key, bytes, sizeof bytes, slot.immediate);
+    write_raw(slot.at, slot.key, bytes, sizeof bytes, OFI_IMMEDIATE_REPLY); /* stale */
+    pair_idle(&pair, 5);
+    check_untouched("a slot with a malformed vector");
+}
+
 /* Memory for the bounce buffers cannot be allocated. */
 static void no_memory(void)
 {
@@ -396,11 +487,11 @@ static void twice(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} cases[] = {{"lengths", lengths},    {"too_long", too_long},
-             {"heads", heads},        {"addresses", addresses},
-             {"replies", replies},    {"twice", twice},
-             {"blocks", blocks},      {"queued_replies", queued_replies},
-             {"no_memory", no_memory}};
+} cases[] = {{"lengths", lengths}, {"too_long", too_long},
+             {"heads", heads},     {"addresses", addresses},
+             {"replies", replies}, {"twice", twice},
+             {"blocks", blocks},   {"queued_replies", queued_replies},
+             {"windows", windows}, {"no_memory", no_memory}};
 
 int main(int argc, char **argv)
 {

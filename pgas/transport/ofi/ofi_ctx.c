@@ -21,8 +21,9 @@ struct ofi_slab {
 
 /* ---- records --------------------------------------------------------------------- */
 
-/* Allocate memory and register it if the provider requires that. NULL: no memory. */
-static void *ofi_ctx_alloc_pages(struct transport_ctx *ctx, size_t size,
+/* Allocate memory and register it if the provider requires that, or for_peers. NULL: no
+ * memory. */
+static void *ofi_ctx_alloc_pages(struct transport_ctx *ctx, size_t size, bool for_peers,
                                  struct fid_mr **mr, void **desc)
 {
     size_t len = (size + PAGE - 1) / PAGE * PAGE;
@@ -30,9 +31,9 @@ static void *ofi_ctx_alloc_pages(struct transport_ctx *ctx, size_t size,
 
     *mr = NULL;
     *desc = NULL;
-    if (memory == NULL || !ctx->net->registers)
+    if (memory == NULL || (!ctx->net->registers && !for_peers))
         return memory;
-    if (ofi_register(ctx->net, memory, len, false, ctx->ep, mr) != 0) {
+    if (ofi_register(ctx->net, memory, len, for_peers, ctx->ep, mr) != 0) {
         free(memory);
         return NULL;
     }
@@ -50,8 +51,8 @@ static bool ofi_op_add_slab(struct transport_ctx *ctx)
         ctx->slab = slabs;
     if (slab == NULL)
         return false;
-    slab->ops =
-        ofi_ctx_alloc_pages(ctx, OFI_SLAB_OPS * sizeof slab->ops[0], &slab->mr, &desc);
+    slab->ops = ofi_ctx_alloc_pages(ctx, OFI_SLAB_OPS * sizeof slab->ops[0], false,
+                                    &slab->mr, &desc);
     if (slab->ops == NULL) {
         free(slab);
         return false;
@@ -126,8 +127,8 @@ unsigned char *ofi_bounce_new(struct transport_ctx *ctx)
 
     if (unlikely(b->memory == NULL)) {
         if (!b->failed)
-            b->memory =
-                ofi_ctx_alloc_pages(ctx, OFI_BOUNCES * OFI_BOUNCE_SIZE, &b->mr, &b->desc);
+            b->memory = ofi_ctx_alloc_pages(ctx, OFI_BOUNCES * OFI_BOUNCE_SIZE,
+                                            ctx->net->immediate, &b->mr, &b->desc);
         b->failed = b->memory == NULL;
         if (b->failed)
             return NULL;
@@ -157,8 +158,8 @@ int ofi_recv_buffers_make(struct transport_ctx *ctx)
     struct ofi_bounce_pool *b = &ctx->recv_buffers;
 
     if (b->memory == NULL)
-        b->memory =
-            ofi_ctx_alloc_pages(ctx, OFI_RECVS * OFI_MESSAGE_MAX, &b->mr, &b->desc);
+        b->memory = ofi_ctx_alloc_pages(ctx, OFI_RECVS * OFI_MESSAGE_MAX, false, &b->mr,
+                                        &b->desc);
     return b->memory == NULL ? -ENOMEM : 0;
 }
 
@@ -195,7 +196,7 @@ static int ofi_cq_open(struct transport_ctx *ctx)
 {
     struct transport_net *net = ctx->net;
     struct fi_cq_attr attr = {
-        .size = 2 * OFI_OPS_MAX, .format = FI_CQ_FORMAT_MSG, .wait_obj = FI_WAIT_FD};
+        .size = 2 * OFI_OPS_MAX, .format = FI_CQ_FORMAT_DATA, .wait_obj = FI_WAIT_FD};
     int rc = -FI_ENOSYS;
 
     ctx->fd = -1;
@@ -334,6 +335,7 @@ static void ofi_ctx_free_memory(struct transport_ctx *ctx)
     free(ctx->dirty);
     free(ctx->reached);
     free(ctx->unconfirmed);
+    free(ctx->windows);
     free(ctx->dirty_list);
     ofi_reply_free_all(ctx);
 }

@@ -150,15 +150,12 @@ struct purge {
 static void ofi_lost_end_record(struct transport_ctx *ctx, struct ofi_op *op,
                                 struct purge *p)
 {
-    if (op->kind == OFI_REPLY) {
-        op->kind = OFI_ABANDONED;
-        op->fills_bounce = false;
-        ctx->abandoned++;
-    }
-    if (op->bounce != NULL && op->fills_bounce && !p->expired)
+    if (op->bounce != NULL && op->fills_bounce && !p->expired) {
         p->drains++;
-    else
-        ofi_bounce_free(ctx, op);
+        return;
+    }
+    ofi_bounce_free(ctx, op);
+    ofi_op_release(ctx, op);
 }
 
 static bool ofi_lost_end_op(struct transport_ctx *ctx, struct ofi_op *op, void *arg)

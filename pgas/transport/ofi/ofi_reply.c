@@ -18,9 +18,10 @@
 #include <rdma/fi_errno.h>
 
 #include "pgas/core/base/clock.h"
-#include "pgas/transport/ofi/ofi.h"
+#include "pgas/transport/ofi/ofi_blocks.h"
 
-/* A reply that could not be sent yet. */
+/* A reply that could not be sent yet; if its type is OFI_MESSAGE_GET_BLOCKS, the request,
+ * which is performed when the reply can be sent. */
 struct ofi_reply {
     struct ofi_reply *next;
     uint64_t since_ns;
@@ -38,6 +39,8 @@ static int ofi_reply_post(struct transport_ctx *ctx, int pe, fi_addr_t addr,
     size_t head = ofi_message_header_len(message);
     ssize_t rc;
 
+    if (message->type == OFI_MESSAGE_GET_BLOCKS)
+        return ofi_blocks_post_reply(ctx, pe, addr, message, data);
     if (message->len == 0 && ofi_am_may_inject(ctx, head)) {
         rc = ofi_am_inject(ctx, message, head, addr, NULL);
         return rc == -FI_EAGAIN ? -EAGAIN : 0;
@@ -80,6 +83,18 @@ static void ofi_reply_queue(struct transport_ctx *ctx, int pe, fi_addr_t addr,
     ctx->last_reply = &reply->next;
 }
 
+void ofi_reply_send(struct transport_ctx *ctx, const struct ofi_message *request,
+                    const struct ofi_message *message, const void *data)
+{
+    fi_addr_t addr = ofi_peer_reply_addr(ctx->net, request);
+
+    if (addr == FI_ADDR_UNSPEC)
+        return; /* its failure was reported */
+    if (ctx->replies != NULL ||
+        ofi_reply_post(ctx, request->pe, addr, message, data) != 0)
+        ofi_reply_queue(ctx, request->pe, addr, message, data);
+}
+
 void ofi_reply(struct transport_ctx *ctx, const struct ofi_message *request, int error,
                uint64_t before, const void *data, size_t len)
 {
@@ -88,13 +103,8 @@ void ofi_reply(struct transport_ctx *ctx, const struct ofi_message *request, int
                                         .operand = before,
                                         .len = (uint16_t)len,
                                         .pe = error};
-    fi_addr_t addr = ofi_peer_reply_addr(ctx->net, request);
 
-    if (addr == FI_ADDR_UNSPEC)
-        return; /* its failure was reported */
-    if (ctx->replies != NULL ||
-        ofi_reply_post(ctx, request->pe, addr, &message, data) != 0)
-        ofi_reply_queue(ctx, request->pe, addr, &message, data);
+    ofi_reply_send(ctx, request, &message, data);
 }
 
 /* True while the reply must be sent: the requester has not failed, and timeout_ns have
