@@ -40,8 +40,8 @@
 #include "pgas/transport/ofi/ofi.h"
 
 enum {
-    OFI_WINDOWS = 32, /* that a PE grants */
-    OFI_SLOTS = 4,    /* of a window */
+    OFI_WINDOWS = 16, /* that a PE grants */
+    OFI_SLOTS = 8,    /* of a window */
 };
 
 /* Immediate data: the number of a slot; or this bit and the lower bits of a token, in the
