@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # strided-smoke.sh - tests that the stencil and the FFT of bench/strided have correct results
 # with each form of exchange, on one node and two; that a wrong result is detected; that the
-# tables have a figure for each.  Times are not checked.
+# tables have a figure for each; and that bench/strided_put runs.  Times are not checked.
 set -eu
 . "$top_srcdir/bench/smoke-lib.sh"
 
@@ -24,6 +24,11 @@ for app in stencil=8 fft=8; do
     grep -q "^strided_bench: ${app%=*}, .* of PE 0 of 2 is" "$work/err" ||
         wrong "strided_bench $app: no message about the wrong element"
 done
+
+# Strided puts and gets between two nodes: each number of elements has a row.
+bench -n 2 --vnodes 2 bench/strided_put -q 2 16 ||
+    wrong "strided_put ended with status $?"
+rows 8 '^ *\(2\|16\)  *\(16\|64\|256\|1024\)\(  *[0-9.]*\)\{6\}$'
 
 # -- the tables; with sanitizers, a comparison with other libraries is meaningless --------
 libraries='pgas ompi'

@@ -139,10 +139,11 @@ endif
 if HAVE_OFI
 libpgas_la_SOURCES += \
 	pgas/transport/ofi/ofi.c pgas/transport/ofi/ofi.h pgas/transport/ofi/ofi_address.c \
-	pgas/transport/ofi/ofi_am.c pgas/transport/ofi/ofi_amo.c pgas/transport/ofi/ofi_ctx.c \
+	pgas/transport/ofi/ofi_am.c pgas/transport/ofi/ofi_amo.c pgas/transport/ofi/ofi_blocks.c \
+	pgas/transport/ofi/ofi_blocks.h pgas/transport/ofi/ofi_ctx.c pgas/transport/ofi/ofi_window.c \
 	pgas/transport/ofi/ofi_lib.c pgas/transport/ofi/ofi_lost.c \
-	pgas/transport/ofi/ofi_peer.c pgas/transport/ofi/ofi_progress.c pgas/transport/ofi/ofi_rma.c \
-	pgas/transport/ofi/ofi_select.c
+	pgas/transport/ofi/ofi_peer.c pgas/transport/ofi/ofi_progress.c \
+	pgas/transport/ofi/ofi_reply.c pgas/transport/ofi/ofi_rma.c pgas/transport/ofi/ofi_select.c
 else
 libpgas_la_SOURCES += pgas/transport/ofi/ofi_absent.c
 endif

@@ -10,7 +10,7 @@
 
 enum {
     BLOCKS_VECTORS = 128, /* of one fragment */
-    BLOCKS_GETS = 4,      /* fragments of a get in flight */
+    BLOCKS_GETS = 8,      /* fragments of a get in flight */
 };
 
 /* A fragment of a transfer: from byte pos of both packed streams on. */

@@ -12,13 +12,14 @@
 
 /* X(name, word). ucx supports only the last one. */
 #define TRANSPORT_CAPABILITY_TABLE(X)                                                    \
-    X(ORDER, "order")       /* every put completes at delivery */                        \
-    X(ATOMICS, "atomics")   /* amos by messages */                                       \
-    X(INJECT, "inject")     /* every operation has a completion */                       \
-    X(WAITFD, "waitfd")     /* no descriptor to sleep on */                              \
-    X(LOCAL, "local")       /* private memory is copied through registered memory */     \
-    X(SIZE, "size")         /* long operations are split into small fragments */         \
-    X(CONTEXTS, "contexts") /* no context other than 0 */
+    X(ORDER, "order")         /* every put completes at delivery */                      \
+    X(ATOMICS, "atomics")     /* amos by messages */                                     \
+    X(INJECT, "inject")       /* every operation has a completion */                     \
+    X(WAITFD, "waitfd")       /* no descriptor to sleep on */                            \
+    X(LOCAL, "local")         /* private memory is copied through registered memory */   \
+    X(SIZE, "size")           /* long operations are split into small fragments */       \
+    X(IMMEDIATE, "immediate") /* fragments of blocks are messages, not writes */         \
+    X(CONTEXTS, "contexts")   /* no context other than 0 */
 #define X(name, word) CAPABILITY_##name,
 enum transport_capability { TRANSPORT_CAPABILITY_TABLE(X) CAPABILITIES };
 #undef X

@@ -4,7 +4,8 @@ check_PROGRAMS += tests/transport/suite
 tests_transport_suite_SOURCES = tests/transport/suite.c tests/transport/suite.h \
 	tests/transport/wait.c tests/transport/ops.c tests/transport/pe.c \
 	tests/transport/sim_pe.c tests/transport/sim_pe.h \
-	tests/transport/data.c tests/transport/order.c tests/transport/signal.c \
+	tests/transport/data.c tests/transport/blocks.c tests/transport/blocks.h \
+	tests/transport/order.c tests/transport/signal.c \
 	tests/transport/done.c \
 	tests/transport/amo.c tests/transport/race.c tests/transport/ctx.c \
 	tests/transport/error.c tests/transport/lost.c tests/transport/stopped.c \

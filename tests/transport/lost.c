@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "pgas/threads/atomic.h"
+#include "tests/transport/blocks.h"
 #include "tests/transport/sim_pe.h"
 #include "tests/transport/suite.h"
 
@@ -25,6 +26,8 @@ enum {
     CHANS = 2,
     OPS = 20, /* hook holds 64 in all */
     OLD = 77,
+    BLOCKS = 40, /* more than a context of ofi has bounce buffers */
+    BLOCKS_SPACE = 64 << 10,
     SETTLE_MS = 50,
     LATE_MS = 300,  /* for effects of operations that have completed */
     LIMIT_MS = 500, /* for quiet after lost() */
@@ -209,6 +212,23 @@ static void check_survivors(struct pe *pe, struct chan *chan)
     check_bytes(pe, got, pattern(3), sizeof got, "put and got between survivors");
 }
 
+/* Puts of blocks between survivors: they need bounce buffers, which operations on the
+ * lost PE have used. */
+static void check_survivors_blocks(struct pe *pe, struct chan *chan)
+{
+    const int to = pe->me == 0 ? 2 : 0;
+    const struct transport_symaddr at = slot_symaddr(pe, to, SEGMENT_HEAP, pe->me, 0);
+    static struct fragment f;
+
+    for (unsigned i = 0; i < BLOCKS; i++) {
+        fragment_make(&f, at, BLOCKS_SPACE, blocks_max(chan, to, BLOCKS_SPACE), i);
+        fragment_put(chan, &f);
+    }
+    quiet(chan);
+    fragment_get(chan, &f);
+    done_wait(chan, &f.done, "a get of blocks from a survivor");
+}
+
 /* After lost(): everything ends; contexts opened before and after work. */
 static void check_lost(struct pe *pe)
 {
@@ -246,6 +266,71 @@ static void lost_killed(struct pe *pe)
     check_lost(pe);
     nap(pe, LATE_MS);
     check_lost(pe);
+    chan_close(&loads[1].chan);
+}
+
+/* Post puts and gets of blocks to a PE until one is refused.  Returns their number. */
+static unsigned blocks_post(struct pe *pe, struct chan *chan, int to)
+{
+    static struct fragment f[BLOCKS];
+    const struct transport_symaddr at = slot_symaddr(pe, to, SEGMENT_HEAP, pe->me, 0);
+    unsigned n = 0;
+
+    service_pause(pe, true);
+    for (; n < BLOCKS; n++) {
+        size_t max = pe->t->blocks_max(chan->ctx, to, BLOCKS_SPACE);
+        if (max == 0)
+            break;
+        fragment_make(&f[n], at, BLOCKS_SPACE, max, n);
+        fragment_set_copy(&f[n], n % 2 == 0);
+        if ((n % 2 == 0 ? pe->t->put_blocks(chan->ctx, &f[n].blocks)
+                        : pe->t->get_blocks(chan->ctx, &f[n].blocks, NULL)) != 0)
+            break;
+    }
+    service_pause(pe, false);
+    return n;
+}
+
+/* The transport detects the failure by itself before lost(). */
+static void lost_blocks(struct pe *pe)
+{
+    lost_connect_all(pe);
+    if (pe->me == LOST)
+        lost_stop_here(pe);
+    const pid_t pid = lost_pid(pe);
+    CHECK(pe, blocks_post(pe, &pe->ctx0, LOST) > 0, "no put of blocks was accepted");
+    barrier(pe);
+    if (pe->me == 0)
+        kill(pid, SIGKILL);
+    nap(pe, SETTLE_MS);
+    lose(pe);
+    CHECK(pe, try_quiet(&pe->ctx0) == 0, "quiet failed");
+    check_survivors_blocks(pe, &pe->ctx0);
+    check_survivors(pe, &pe->ctx0);
+    barrier(pe);
+    chan_close(&loads[1].chan);
+}
+
+/* The PE stops after it has requested blocks, so that the replies to it do not end. */
+static void lost_blocks_replies(struct pe *pe)
+{
+    lost_connect_all(pe);
+    service_pause(pe, pe->me == 0);
+    barrier(pe);
+    if (pe->me == LOST) {
+        blocks_post(pe, &pe->ctx0, 0);
+        blocks_post(pe, &loads[1].chan, 0);
+        lost_stop_here(pe);
+    }
+    const pid_t pid = lost_pid(pe);
+    service_pause(pe, false);
+    nap(pe, SETTLE_MS); /* PE 0 replies */
+    if (pe->me == 0)
+        kill(pid, SIGKILL);
+    lose(pe);
+    for (int i = 0; i < CHANS; i++)
+        check_survivors_blocks(pe, &loads[i].chan);
+    barrier(pe);
     chan_close(&loads[1].chan);
 }
 
@@ -453,6 +538,8 @@ const struct test_case lost_cases[] = {
     {.name = "lost.early", .run = lost_early, .flags = FLAGS},
     {.name = "lost.requests_killed", .run = lost_requests_killed, .flags = FLAGS},
     {.name = "lost.requests_continues", .run = lost_requests_continues, .flags = FLAGS},
+    {.name = "lost.blocks", .run = lost_blocks, .flags = FLAGS},
+    {.name = "lost.blocks_replies", .run = lost_blocks_replies, .flags = FLAGS},
     {.name = "lost.dropped",
      .run = lost_dropped,
      .flags = CASE_HOOK | CASE_SURVIVES,

@@ -16,6 +16,7 @@ if [ -n "${PGAS_TEST_LONG:-}" ]; then
     suite ofi -a order,atomics
     suite ofi -p net
     suite ofi -a order,size,local
+    suite ofi -a immediate
 else # only the cases that use these code paths
     suite ofi -a order,atomics -o order,amo,race
     suite ofi -p net -o amo
@@ -23,4 +24,5 @@ else # only the cases that use these code paths
 fi
 suite ofi -s -o put_signal,order,done,stopped
 suite ofi -a atomics,inject -o stopped.
+suite ofi -a immediate -o blocks
 finish

@@ -67,8 +67,8 @@ struct suite {
 };
 
 static const struct test_case *const all_cases[] = {
-    data_cases, order_cases, signal_cases, done_cases,    amo_cases, race_cases,
-    ctx_cases,  error_cases, lost_cases,   stopped_cases, many_cases};
+    data_cases, blocks_cases, order_cases, signal_cases, done_cases,    amo_cases,
+    race_cases, ctx_cases,    error_cases, lost_cases,   stopped_cases, many_cases};
 
 static const struct {
     const char *name;

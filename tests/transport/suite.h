@@ -171,6 +171,11 @@ int try_amo(struct chan *chan, struct transport_symaddr at,
 int try_put_signal(struct chan *chan, struct transport_symaddr to, const void *from,
                    size_t len, const struct transport_signal *signal,
                    struct transport_completion *done);
+int try_put_blocks(struct chan *chan, const struct transport_blocks *blocks);
+int try_get_blocks(struct chan *chan, const struct transport_blocks *blocks,
+                   struct transport_completion *done);
+/* Waits until the transport's blocks_max is positive. */
+size_t blocks_max(struct chan *chan, int pe, size_t bytes);
 int try_quiet(struct chan *chan);
 int try_quiet_all(struct chan *chan);
 int try_fence(struct chan *chan);
@@ -256,8 +261,8 @@ struct test_case {
     unsigned timeout_ms; /* world->timeout_ns; 0 = TIMEOUT_MS */
 };
 
-extern const struct test_case data_cases[], order_cases[], signal_cases[], done_cases[],
-    amo_cases[], race_cases[], ctx_cases[], error_cases[], lost_cases[], stopped_cases[],
-    many_cases[];
+extern const struct test_case data_cases[], blocks_cases[], order_cases[], signal_cases[],
+    done_cases[], amo_cases[], race_cases[], ctx_cases[], error_cases[], lost_cases[],
+    stopped_cases[], many_cases[];
 
 #endif

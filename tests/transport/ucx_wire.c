@@ -141,10 +141,78 @@ static void replies(void)
     is_rejected(UCX_REPLY_ID, &head, sizeof head, 0, "reply to no operation");
 }
 
+/* Blocks that a request describes wrongly are answered by an error; the reply matches no
+ * operation of A and is ignored. */
+static void blocks(void)
+{
+    static const struct {
+        struct transport_vector v;
+        uint64_t nvectors, bytes;
+    } bad[] = {
+        {{.offset = sizeof pair.heap[B] - 8, .stride = 8, .count = 2, .block = 8}, 1, 16},
+        {{.offset = 0, .stride = -8, .count = 2, .block = 8}, 1, 16},
+        {{.offset = 0, .stride = 1LL << 62, .count = 5, .block = 8}, 1, 40},
+        {{.offset = 0, .stride = 8, .count = UINT64_MAX / 8 + 2, .block = 8}, 1, 8},
+        {{.offset = 0, .stride = 8, .count = 0, .block = 8}, 1, 0},
+        {{.offset = 0, .stride = 8, .count = 2, .block = 8, .segment = SEGMENTS}, 1, 16},
+        {{.offset = 0, .stride = 8, .count = 2, .block = 8}, 1, 24},
+        {{.offset = 0, .stride = 8, .count = 2, .block = 8}, 2, 16},
+        {{.offset = 0, .stride = 8, .count = 2, .block = 8}, UINT64_MAX, 16},
+    };
+
+    for (size_t i = 0; i < 2 * sizeof bad / sizeof bad[0]; i++) {
+        bool put = i % 2 == 0;
+        struct ucx_request_header head = {.token = ~0ULL << 32,
+                                          .operand = bad[i / 2].nvectors,
+                                          .len = bad[i / 2].bytes,
+                                          .pe = A,
+                                          .type = put ? UCX_REQUEST_PUT_BLOCKS
+                                                      : UCX_REQUEST_GET_BLOCKS};
+        memcpy(bytes, &bad[i / 2].v, sizeof bad[0].v);
+        is_rejected(UCX_REQUEST_ID, &head, sizeof head,
+                    sizeof bad[0].v + (put ? bad[i / 2].bytes : 0),
+                    "is outside the symmetric memory");
+    }
+}
+
+static void fragment_copy(const struct transport_blocks *b, void *packed)
+{
+    memset(packed, MARK & UINT8_MAX, b->bytes);
+}
+
+/* Puts of blocks to a PE that makes no progress take a bounded amount of memory. */
+static void bounded(void)
+{
+    enum { BLOCK = 8, COUNT = 1000 };
+    const struct transport_vector v = {
+        .stride = 2 * BLOCK, .count = COUNT, .block = BLOCK};
+    const struct transport_blocks put = {.pe = B,
+                                         .nvectors = 1,
+                                         .bytes = COUNT * BLOCK,
+                                         .vector = &v,
+                                         .copy = fragment_copy};
+    struct transport_ctx *ctx = pair.ctx[A];
+    unsigned n = 0;
+    int rc;
+
+    while ((rc = pair.t->put_blocks(ctx, &put)) == 0 &&
+           n < 2 * UCX_BLOCKS_MAX / put.bytes)
+        n++;
+    CHECK(rc == -EAGAIN && n > 0, "put %u of blocks returned %d", n, rc);
+    CHECK(ctx->messages_len <= UCX_BLOCKS_MAX, "%zu bytes are in flight",
+          ctx->messages_len);
+    PAIR_UNTIL(&pair, pair.t->quiet(ctx) == 0, "quiet");
+    CHECK(ctx->messages_len == 0, "%zu bytes are not freed", ctx->messages_len);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
-} cases[] = {{"lengths", lengths}, {"addresses", addresses}, {"replies", replies}};
+} cases[] = {{"lengths", lengths},
+             {"addresses", addresses},
+             {"replies", replies},
+             {"blocks", blocks},
+             {"bounded", bounded}};
 
 int main(int argc, char **argv)
 {

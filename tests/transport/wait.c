@@ -358,6 +358,17 @@ int try_put_signal(struct chan *chan, struct transport_symaddr to, const void *f
          t->put_signal(ctx, &to, from, len, signal, done));
 }
 
+int try_put_blocks(struct chan *chan, const struct transport_blocks *blocks)
+{
+    POST(chan, "put of blocks to be accepted", t->put_blocks(ctx, blocks));
+}
+
+int try_get_blocks(struct chan *chan, const struct transport_blocks *blocks,
+                   struct transport_completion *done)
+{
+    POST(chan, "get of blocks to be accepted", t->get_blocks(ctx, blocks, done));
+}
+
 int try_quiet(struct chan *chan)
 {
     POST(chan, "quiet", t->quiet(ctx));
@@ -371,6 +382,16 @@ int try_quiet_all(struct chan *chan)
 int try_fence(struct chan *chan)
 {
     POST(chan, "fence", t->fence(ctx));
+}
+
+size_t blocks_max(struct chan *chan, int pe, size_t bytes)
+{
+    size_t max = 0;
+
+    WAIT_OPS(chan, "blocks_max to be positive",
+             (enter(chan), max = chan->pe->t->blocks_max(chan->ctx, pe, bytes),
+              leave(chan), max > 0));
+    return max;
 }
 
 uint64_t pending(struct chan *chan, int *pe)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pgas/transport/ofi/ofi.h"
+#include "pgas/transport/ofi/ofi_blocks.h"
 
 #define PROVIDER_NAMES 64 /* characters */
 
@@ -50,6 +50,7 @@ static int ofi_net_select(struct transport_net *net, char *why)
     net->fragment_max = net->info->ep_attr->max_msg_size;
     if (net->avoid[CAPABILITY_SIZE])
         net->fragment_max = OFI_SMALL_FRAGMENT;
+    net->immediate = ofi_window_is_supported(net);
     return 0;
 }
 
@@ -99,6 +100,7 @@ static void ofi_net_close(struct transport_net *net)
 {
     for (int s = 0; s < SEGMENTS; s++)
         ofi_net_close_fid(net->mr[s] == NULL ? NULL : &net->mr[s]->fid);
+    ofi_windows_close(net);
     while (net->contexts != NULL)
         ofi_ctx_free(net->contexts);
     ofi_net_close_fid(net->av == NULL ? NULL : &net->av->fid);
@@ -107,6 +109,7 @@ static void ofi_net_close(struct transport_net *net)
     if (net->info != NULL)
         ofi_lib.freeinfo(net->info);
     ofi_peers_free(net);
+    ofi_windows_free(net);
     pthread_mutex_destroy(&net->lock);
     free(net);
 }

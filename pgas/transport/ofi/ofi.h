@@ -137,7 +137,7 @@ enum {
     OFI_RECVS = 64,                    /* receives that a context posts */
     OFI_ERRNO_MAX = 4095,              /* largest errno value in a reply */
     OFI_MESSAGE_MAX = OFI_BOUNCE_SIZE, /* bytes of a message, */
-    OFI_EAGER_MAX = 256, /* and of one with a signal: ofi_rxm's limit (ofi_lib.c) */
+    OFI_EAGER_MAX = 256, /* and of an eager one: ofi_rxm's limit (ofi_lib.c) */
 };
 
 /* A request (an amo, or a put with signal) or its reply. The header ends after name_len
@@ -147,6 +147,9 @@ enum ofi_message_type {
     OFI_MESSAGE_SIGNAL,
     OFI_MESSAGE_PUT_BLOCKS,
     OFI_MESSAGE_GET_BLOCKS,
+    OFI_MESSAGE_WINDOW,  /* requests a window (ofi_blocks.h); in the reply: offset and
+                            operand are the address and key of its first slot, cond is the
+                            slot's number + 1, or 0 if the request is refused */
     OFI_MESSAGE_UNACKED, /* a put with signal without a reply */
     OFI_MESSAGE_REPLY
 };
@@ -158,9 +161,18 @@ struct ofi_message {
     int32_t pe;       /* the requester; in the reply: 0 or -errno */
     uint16_t context; /* number of the requester's context */
     uint16_t len;     /* bytes after the header: of a put, of vectors and blocks */
-    uint8_t type, op, size, segment, data_segment, name_len;
+    uint8_t type, op;
+    uint8_t size; /* of the word; of a get of blocks: of the struct ofi_destination that
+                     follows the vectors, or 0 */
+    uint8_t segment, data_segment, name_len;
     uint8_t name[OFI_NAME_MAX]; /* address of that context's endpoint; none: context 0 */
 };
+
+static inline size_t ofi_message_header_len(const struct ofi_message *message)
+{
+    PGAS_ASSERT(message->name_len <= OFI_NAME_MAX);
+    return offsetof(struct ofi_message, name) + message->name_len;
+}
 
 /* ---- operations ------------------------------------------------------------------ */
 
@@ -174,7 +186,7 @@ enum ofi_kind {
     OFI_REQUEST,    /* an amo by messages */
     OFI_FRAGMENTED, /* a put or get in fragments, each of which has its own record */
     OFI_RECV,       /* a posted receive */
-    OFI_REPLY,      /* sends a reply */
+    OFI_REPLY,      /* sends a reply to PE pe */
     OFI_UNACKED,    /* sends a put with signal that has no reply; ends when it was sent */
     OFI_ABANDONED,  /* its peer has failed; libfabric may still complete it */
     OFI_KINDS
@@ -203,6 +215,8 @@ struct ofi_op {
     unsigned events_pending;    /* outstanding completions and replies */
     uint32_t index, generation; /* of this record; generation: how often it was freed */
     bool awaits_reply;          /* a message with its token is in flight */
+    bool fills_bounce;          /* libfabric or a peer writes to the bounce buffer */
+    int8_t slot; /* of a put of blocks: in the window of its target; or -1 */
     union {
         struct {
             uint64_t operand, cond, result;
@@ -220,6 +234,7 @@ struct ofi_queue {
 
 struct ofi_bounce_pool {
     unsigned char *memory; /* NULL: not allocated yet */
+    bool failed;           /* it cannot be allocated or registered */
     struct fid_mr *mr;     /* NULL: registration is not required */
     void *desc;
     unsigned nfree;
@@ -244,13 +259,14 @@ struct transport_ctx {
     struct ofi_slab **slab;
     unsigned nslabs;
     unsigned abandoned; /* records in OFI_ABANDONED */
-    unsigned drains;    /* gets from lost peers that libfabric may still write */
+    unsigned drains;    /* gets from lost peers, and bounce buffers of such gets, that
+                           libfabric may still write */
     uint64_t drain_ns;  /* when they complete at the latest */
     uint32_t losses;    /* of the net, when ofi_lost_purge was last called */
     struct ofi_bounce_pool bounces;
-    struct ofi_bounce_pool recv_buffers; /* receive buffers */
-    struct ofi_queue unposted_recvs;     /* receives that must be posted again */
-    struct ofi_reply *replies;           /* replies that must be sent again */
+    struct ofi_bounce_pool recv_buffers;     /* receive buffers */
+    struct ofi_queue unposted_recvs;         /* receives that must be posted again */
+    struct ofi_reply *replies, **last_reply; /* replies that must be sent again */
     uint32_t fd_unreliable; /* fd may not become readable when a reply can be sent or a
                                connection is established */
     uint64_t last_completion_ns; /* last completion of an amo, or last probe; 0: the
@@ -260,10 +276,11 @@ struct transport_ctx {
     bool connecting;   /* a post was refused with no operation in flight to that PE */
     bool connect_slow; /* connecting has lasted longer than TIMING_OFI_SLOW */
     int refused_pe; /* PE of the last refused post; -1: a post to it was accepted since */
-    uint64_t first_refused_ns; /* time of the first refusal, */
-    uint64_t last_refused_ns;  /* and of the last */
-    uint64_t *reached;         /* bit by PE: an operation was posted to it */
-    uint64_t *unconfirmed;     /* bit by PE: see Order and completion */
+    uint64_t first_refused_ns;  /* time of the first refusal, */
+    uint64_t last_refused_ns;   /* and of the last */
+    uint64_t *reached;          /* bit by PE: an operation was posted to it */
+    uint64_t *unconfirmed;      /* bit by PE: see Order and completion */
+    struct ofi_window *windows; /* by PE (ofi_blocks.h); NULL: none was requested */
     int fd;
     uint16_t number;
     uint8_t name_len;
@@ -305,11 +322,13 @@ struct transport_net {
     struct fid_av *av;
     struct fid_mr *mr[SEGMENTS];
     bool ordered;
-    bool registers;           /* local memory must be registered */
-    size_t fragment_max;      /* bytes of one put or get */
-    uint64_t next_key;        /* under lock */
-    uint32_t native[4];       /* bit by enum transport_amo_op: see ofi_amo.c */
-    struct ofi_peer **chunks; /* of OFI_CHUNK_PEERS peers; under lock until released */
+    bool registers;              /* local memory must be registered */
+    bool immediate;              /* writes with immediate data are used (ofi_blocks.h) */
+    struct ofi_windows *windows; /* that this PE has granted; NULL: none */
+    size_t fragment_max;         /* bytes of one put or get */
+    uint64_t next_key;           /* under lock */
+    uint32_t native[4];          /* bit by enum transport_amo_op: see ofi_amo.c */
+    struct ofi_peer **chunks;    /* of OFI_CHUNK_PEERS peers; under lock until released */
     pthread_mutex_t lock;
     uint32_t losses; /* calls of ofi_lost; incremented (release) after the peer's state */
     struct transport_ctx *ctx_0, *contexts;
@@ -466,6 +485,7 @@ static inline struct ofi_op *ofi_op_alloc(struct transport_ctx *ctx, enum ofi_ki
     op->bounce = NULL;
     op->error = 0;
     op->events_pending = 1;
+    op->fills_bounce = false;
     ctx->in_flight++;
     return op;
 }
@@ -486,6 +506,9 @@ void ofi_ops_each(struct transport_ctx *ctx,
                   void *arg);
 /* A bounce buffer of OFI_BOUNCE_SIZE bytes; NULL: all are in use, or no memory. */
 unsigned char *ofi_bounce_new(struct transport_ctx *ctx);
+/* The error of an operation that cannot do without the bounce buffer that ofi_bounce_new
+ * has refused: -EAGAIN; or -ENOMEM, and world->failed was called. */
+int ofi_bounce_missing(const struct transport_ctx *ctx);
 /* Free the bounce buffer of op, if it has one. */
 void ofi_bounce_free(struct transport_ctx *ctx, struct ofi_op *op);
 /* Allocate the receive buffers. 0 or -ENOMEM. */
@@ -541,25 +564,49 @@ int ofi_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to
                    const void *from, size_t len, const struct transport_signal *signal,
                    struct transport_completion *done);
 
-size_t ofi_blocks_max(struct transport_ctx *ctx, int pe, size_t bytes);
-int ofi_put_blocks(struct transport_ctx *ctx, const struct transport_blocks *blocks);
-int ofi_get_blocks(struct transport_ctx *ctx, const struct transport_blocks *blocks,
-                   struct transport_completion *done);
-
 /* Post the receives of a context. 0 or -errno. */
 int ofi_am_post_recvs(struct transport_ctx *ctx);
 /* Send a request without effect to each PE in ctx->unconfirmed.  0 or -EAGAIN. */
 int ofi_am_confirm(struct transport_ctx *ctx);
-int ofi_am_send_request(struct transport_ctx *ctx, const struct transport_symaddr *at,
+/* Send a request that consists of a header. */
+int ofi_am_send_request(struct transport_ctx *ctx, enum ofi_message_type type,
+                        const struct transport_symaddr *at,
                         const struct transport_amo *amo,
                         struct transport_completion *done);
+void ofi_am_fill_request(const struct transport_ctx *ctx, struct ofi_op *op,
+                         enum ofi_message_type type, const struct transport_symaddr *at,
+                         const struct transport_amo *amo);
+/* Send the `len` bytes of a request at `message`, in its bounce buffer or record. */
+int ofi_am_send(struct transport_ctx *ctx, struct ofi_op *op,
+                const struct ofi_target *target, const void *message, size_t len,
+                const char *what);
+/* Report a message that this library never sends; no part of it was performed. */
+void ofi_am_report_malformed(const struct transport_net *net, size_t len,
+                             const char *why);
 /* Handle a message of len bytes that was received into op, and repost the receive. */
 void ofi_am_recv(struct transport_ctx *ctx, struct ofi_op *op, size_t len);
 /* Handle a failed receive; error is libfabric's (positive). */
 void ofi_am_recv_failed(struct transport_ctx *ctx, struct ofi_op *op, int error);
-/* Retry receives and replies that the provider has refused. */
-void ofi_am_retry(struct transport_ctx *ctx);
-void ofi_am_free(struct transport_ctx *ctx);
+/* Post receives that the provider has refused. */
+void ofi_am_repost_recvs(struct transport_ctx *ctx);
+/* True if a message can be sent without a record: the provider copies it. */
+bool ofi_am_may_inject(const struct transport_ctx *ctx, size_t len);
+/* `context` has the PE for reports of errors; NULL: they are not reported. */
+ssize_t ofi_am_inject(struct transport_ctx *ctx, const void *message, size_t len,
+                      fi_addr_t to, void *context);
+
+/* ---- ofi_reply.c ----------------------------------------------------------------- */
+
+/* Send or queue the reply to a request: error (0 or -errno), the old value of an amo, and
+ * the len bytes of a get. */
+void ofi_reply(struct transport_ctx *ctx, const struct ofi_message *request, int error,
+               uint64_t before, const void *data, size_t len);
+/* Send or queue `message`, with the message->len bytes of data, as the reply. */
+void ofi_reply_send(struct transport_ctx *ctx, const struct ofi_message *request,
+                    const struct ofi_message *message, const void *data);
+/* Send queued replies. */
+void ofi_reply_retry(struct transport_ctx *ctx);
+void ofi_reply_free_all(struct transport_ctx *ctx);
 
 /* ---- ofi_progress.c -------------------------------------------------------------- */
 
@@ -587,6 +634,8 @@ void ofi_op_event(struct transport_ctx *ctx, struct ofi_op *op, int error);
 /* Complete op with an error and, unless libfabric refers to it, free its record.  Does
  * nothing for records of other kinds than operations. */
 void ofi_op_abandon(struct transport_ctx *ctx, struct ofi_op *op, int error);
+/* Free the record of an abandoned operation if nothing refers to it any more. */
+void ofi_op_release(struct transport_ctx *ctx, struct ofi_op *op);
 /* Complete, with an error, all operations in flight to a failed peer. */
 void ofi_peer_abandon_ops(struct transport_ctx *ctx, int pe, int error);
 

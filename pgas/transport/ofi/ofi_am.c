@@ -8,10 +8,9 @@
  * is checked before it is performed: length, kind, sender, token, addresses.
  *
  * A receive is reposted as soon as its message has been read, whether or not the reply
- * can be sent, so that two PEs without send buffers still receive each other's messages.
- * Replies that cannot be sent are queued: at most one per record of each requester
- * (OFI_OPS_MAX per context), until the requester fails or world->timeout_ns has passed.
- * Uses: ofi.h, perform, core/clock.
+ * can be sent (ofi_reply.c), so that two PEs without send buffers still receive each
+ * other's messages.
+ * Uses: ofi.h, perform.
  */
 #include "config.h"
 
@@ -22,29 +21,11 @@
 
 #include <rdma/fi_errno.h>
 
-#include "pgas/core/base/clock.h"
-#include "pgas/transport/ofi/ofi.h"
+#include "pgas/transport/ofi/ofi_blocks.h"
 #include "pgas/transport/perform.h"
 #include "pgas/transport/perform_blocks.h"
 
-/* A reply that could not be sent yet. */
-struct ofi_reply {
-    struct ofi_reply *next;
-    uint64_t since_ns;
-    fi_addr_t addr;
-    int pe;
-    struct ofi_message message;
-    char data[]; /* message.len bytes */
-};
-
-static size_t ofi_message_header_len(const struct ofi_message *message)
-{
-    PGAS_ASSERT(message->name_len <= OFI_NAME_MAX);
-    return offsetof(struct ofi_message, name) + message->name_len;
-}
-
-/* True if a message can be sent without a record: the provider copies it. */
-static bool ofi_am_may_inject(const struct transport_ctx *ctx, size_t len)
+bool ofi_am_may_inject(const struct transport_ctx *ctx, size_t len)
 {
     const struct transport_net *net = ctx->net;
 
@@ -52,9 +33,8 @@ static bool ofi_am_may_inject(const struct transport_ctx *ctx, size_t len)
            (ctx->unsignaled || !net->survives);
 }
 
-/* `context` has the PE for reports of errors; NULL: they are not reported. */
-static ssize_t ofi_am_inject(struct transport_ctx *ctx, const void *message, size_t len,
-                             fi_addr_t to, void *context)
+ssize_t ofi_am_inject(struct transport_ctx *ctx, const void *message, size_t len,
+                      fi_addr_t to, void *context)
 {
     struct iovec iov = {.iov_base = (void *)(uintptr_t)message, .iov_len = len};
     const struct fi_msg msg = {
@@ -99,9 +79,9 @@ int ofi_am_post_recvs(struct transport_ctx *ctx)
 
 /* ---- requests -------------------------------------------------------------------- */
 
-static void ofi_am_fill_request(const struct transport_ctx *ctx, struct ofi_op *op,
-                                const struct transport_symaddr *at,
-                                const struct transport_amo *amo)
+void ofi_am_fill_request(const struct transport_ctx *ctx, struct ofi_op *op,
+                         enum ofi_message_type type, const struct transport_symaddr *at,
+                         const struct transport_amo *amo)
 {
     op->to = amo->result;
     op->len = amo->size;
@@ -111,7 +91,7 @@ static void ofi_am_fill_request(const struct transport_ctx *ctx, struct ofi_op *
                                          .cond = amo->cond,
                                          .pe = ctx->net->world->me,
                                          .context = ctx->number,
-                                         .type = OFI_MESSAGE_AMO,
+                                         .type = (uint8_t)type,
                                          .op = (uint8_t)amo->op,
                                          .size = (uint8_t)amo->size,
                                          .segment = (uint8_t)at->segment};
@@ -121,12 +101,12 @@ static void ofi_am_fill_request(const struct transport_ctx *ctx, struct ofi_op *
     memcpy(op->u.message.name, ctx->name, ctx->name_len);
 }
 
-/* Send `len` bytes at `message`. A request keeps its record until the reply has arrived
+/* A request keeps its record until the reply has arrived
  * and, unless the message is injected, the send has completed. An unacknowledged put with
  * signal is injected only in ordered mode, where a later flush implies it was sent. */
-static int ofi_am_send(struct transport_ctx *ctx, struct ofi_op *op,
-                       const struct ofi_target *target, const void *message, size_t len,
-                       const char *what)
+int ofi_am_send(struct transport_ctx *ctx, struct ofi_op *op,
+                const struct ofi_target *target, const void *message, size_t len,
+                const char *what)
 {
     void *desc = op->bounce != NULL ? ctx->bounces.desc : op->desc;
     bool wants_reply = op->kind == OFI_REQUEST;
@@ -146,14 +126,15 @@ static int ofi_am_send(struct transport_ctx *ctx, struct ofi_op *op,
     PGAS_ASSERT(!wants_reply || op->u.message.token == ofi_op_token(op));
     op->awaits_reply = wants_reply;
     ctx->amos_in_flight += wants_reply;
-    if (copied && wants_reply)
+    if (copied && wants_reply && !op->fills_bounce)
         ofi_bounce_free(ctx, op);
-    else if (copied)
+    else if (copied && !wants_reply)
         ofi_op_complete(ctx, op, 0);
     return 0;
 }
 
-int ofi_am_send_request(struct transport_ctx *ctx, const struct transport_symaddr *at,
+int ofi_am_send_request(struct transport_ctx *ctx, enum ofi_message_type type,
+                        const struct transport_symaddr *at,
                         const struct transport_amo *amo,
                         struct transport_completion *done)
 {
@@ -167,10 +148,11 @@ int ofi_am_send_request(struct transport_ctx *ctx, const struct transport_symadd
     struct ofi_op *op = ofi_op_alloc(ctx, OFI_REQUEST, at->pe, done);
     if (op == NULL)
         return -EAGAIN;
-    ofi_am_fill_request(ctx, op, at, amo);
+    ofi_am_fill_request(ctx, op, type, at, amo);
     return ofi_am_send(ctx, op, &target, &op->u.message,
                        ofi_message_header_len(&op->u.message),
-                       "a message with an atomic operation");
+                       type == OFI_MESSAGE_WINDOW ? "a request for a window"
+                                                  : "a message with an atomic operation");
 }
 
 /* ---- puts with signal ------------------------------------------------------------ */
@@ -194,9 +176,10 @@ static int ofi_am_pack_signal(struct transport_ctx *ctx, struct ofi_op *op,
 
     op->bounce = ofi_bounce_new(ctx);
     if (op->bounce == NULL)
-        return -EAGAIN;
-    ofi_am_fill_request(ctx, op, &signal->at, &amo);
-    m->type = op->kind == OFI_UNACKED ? OFI_MESSAGE_UNACKED : OFI_MESSAGE_SIGNAL;
+        return ofi_bounce_missing(ctx);
+    ofi_am_fill_request(
+        ctx, op, op->kind == OFI_UNACKED ? OFI_MESSAGE_UNACKED : OFI_MESSAGE_SIGNAL,
+        &signal->at, &amo);
     m->name_len = op->kind == OFI_UNACKED ? 0 : m->name_len;
     m->len = (uint16_t)len;
     m->data_segment = (uint8_t)to->segment;
@@ -227,10 +210,11 @@ int ofi_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to
         ofi_op_alloc(ctx, unacked ? OFI_UNACKED : OFI_REQUEST, to->pe, NULL);
     if (op == NULL)
         return -EAGAIN;
-    if (ofi_am_pack_signal(ctx, op, to, from, len, signal) != 0) {
+    rc = ofi_am_pack_signal(ctx, op, to, from, len, signal);
+    if (rc != 0) {
         ofi_op_free(ctx, op);
         ctx->in_flight--;
-        return -EAGAIN;
+        return rc;
     }
     size_t all = ofi_message_header_len(&op->u.message) + len;
     rc = ofi_am_send(ctx, op, &target, op->bounce, all, "a put with signal");
@@ -242,72 +226,6 @@ int ofi_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to
         ofi_bit_set(ctx->unconfirmed, to->pe);
     perform_completion(done, 0);
     return 0;
-}
-
-/* ---- blocks ---------------------------------------------------------------------- */
-
-/* A longer message than OFI_EAGER_MAX is a rendezvous in ofi_rxm: the target reads it
- * when it has a buffer, so that a slow target bounds the sender. */
-size_t ofi_blocks_max(struct transport_ctx *ctx, int pe, size_t bytes)
-{
-    (void)pe;
-    (void)bytes;
-    return OFI_MESSAGE_MAX - offsetof(struct ofi_message, name) -
-           ctx->net->ctx_0->name_len;
-}
-
-/* Send the vectors and, if it is a put, the bytes after them. */
-static int ofi_am_send_blocks(struct transport_ctx *ctx,
-                              const struct transport_blocks *blocks,
-                              enum ofi_message_type type,
-                              struct transport_completion *done)
-{
-    const struct transport_amo none = {.operand = blocks->nvectors,
-                                       .cond = blocks->bytes};
-    const struct transport_symaddr at = {.pe = blocks->pe};
-    size_t vectors = perform_vectors_size(blocks->nvectors), len = vectors;
-    bool put = type == OFI_MESSAGE_PUT_BLOCKS;
-    struct ofi_target target;
-    int rc = ctx->recvs_posted ? 0 : ofi_am_post_recvs(ctx);
-
-    if (rc == 0)
-        rc = ofi_target(ctx, &at, &target);
-    if (rc != 0)
-        return rc;
-    struct ofi_op *op = ofi_op_alloc(ctx, OFI_REQUEST, blocks->pe, done);
-    if (op == NULL)
-        return -EAGAIN;
-    op->bounce = ofi_bounce_new(ctx);
-    if (op->bounce == NULL) {
-        ofi_op_free(ctx, op);
-        ctx->in_flight--;
-        return -EAGAIN;
-    }
-    ofi_am_fill_request(ctx, op, &at, &none);
-    op->u.message.type = (uint8_t)type;
-    len += put ? blocks->bytes : 0;
-    op->u.message.len = (uint16_t)len;
-    size_t head = ofi_message_header_len(&op->u.message);
-    PGAS_ASSERT(head + vectors + blocks->bytes <= OFI_MESSAGE_MAX);
-    memcpy(op->bounce, &op->u.message, head);
-    memcpy(op->bounce + head, blocks->vector, vectors);
-    if (put)
-        blocks->copy(blocks, op->bounce + head + vectors);
-    else
-        op->to = (void *)(uintptr_t)blocks;
-    return ofi_am_send(ctx, op, &target, op->bounce, head + len,
-                       put ? "a put of blocks" : "a get of blocks");
-}
-
-int ofi_put_blocks(struct transport_ctx *ctx, const struct transport_blocks *blocks)
-{
-    return ofi_am_send_blocks(ctx, blocks, OFI_MESSAGE_PUT_BLOCKS, NULL);
-}
-
-int ofi_get_blocks(struct transport_ctx *ctx, const struct transport_blocks *blocks,
-                   struct transport_completion *done)
-{
-    return ofi_am_send_blocks(ctx, blocks, OFI_MESSAGE_GET_BLOCKS, done);
 }
 
 /* ---- confirmation of unacknowledged puts with signal ------------------------------- */
@@ -324,7 +242,7 @@ static int ofi_am_confirm_pe(struct transport_ctx *ctx, int pe)
     if (rc != 0)
         return rc;
     at.segment = (enum transport_segment)target.peer->flush;
-    return ofi_am_send_request(ctx, &at, &fetch, NULL);
+    return ofi_am_send_request(ctx, OFI_MESSAGE_AMO, &at, &fetch, NULL);
 }
 
 int ofi_am_confirm(struct transport_ctx *ctx)
@@ -377,88 +295,6 @@ static int ofi_am_perform(const struct transport_net *net, const struct ofi_mess
     return 0;
 }
 
-/* ---- replies --------------------------------------------------------------------- */
-
-/* Send a reply with message->len bytes of data.  0 or -EAGAIN. Other errors are ignored:
- * the requester has failed. */
-static int ofi_am_send_reply(struct transport_ctx *ctx, fi_addr_t addr,
-                             const struct ofi_message *message, const void *data)
-{
-    size_t head = ofi_message_header_len(message);
-    ssize_t rc;
-
-    if (message->len == 0 && ofi_am_may_inject(ctx, head)) {
-        rc = ofi_am_inject(ctx, message, ofi_message_header_len(message), addr, NULL);
-        return rc == -FI_EAGAIN ? -EAGAIN : 0;
-    }
-    struct ofi_op *op = ofi_op_alloc(ctx, OFI_REPLY, ctx->net->world->me, NULL);
-    if (op == NULL)
-        return -EAGAIN;
-    ctx->in_flight--; /* not an operation of this PE */
-    op->u.message = *message;
-    if (message->len == 0) {
-        rc = fi_send(ctx->ep, &op->u.message, head, op->desc, addr, &op->fi);
-    } else if ((op->bounce = ofi_bounce_new(ctx)) != NULL) {
-        memcpy(op->bounce, message, head);
-        memcpy(op->bounce + head, data, message->len);
-        rc = fi_send(ctx->ep, op->bounce, head + message->len, ctx->bounces.desc, addr,
-                     &op->fi);
-    } else {
-        rc = -FI_EAGAIN;
-    }
-    if (rc != 0)
-        ofi_op_free(ctx, op);
-    return rc == -FI_EAGAIN ? -EAGAIN : 0;
-}
-
-static void ofi_am_queue_reply(struct transport_ctx *ctx, int pe, fi_addr_t addr,
-                               const struct ofi_message *message, const void *data)
-{
-    struct ofi_reply *reply = malloc(sizeof *reply + message->len);
-
-    if (reply == NULL) {
-        ctx->net->world->failed(ctx->net->world, -1,
-                                "no memory for the reply to an atomic operation");
-        return;
-    }
-    *reply = (struct ofi_reply){
-        .addr = addr, .pe = pe, .since_ns = clock_ns(), .message = *message};
-    if (message->len > 0)
-        memcpy(reply->data, data, message->len);
-    reply->next = ctx->replies;
-    ctx->replies = reply;
-}
-
-static void ofi_am_reply(struct transport_ctx *ctx, const struct ofi_message *request,
-                         int error, uint64_t before, const void *data, size_t len)
-{
-    const struct ofi_message message = {.token = request->token,
-                                        .type = OFI_MESSAGE_REPLY,
-                                        .operand = before,
-                                        .len = (uint16_t)len,
-                                        .pe = error};
-    fi_addr_t addr = ofi_peer_reply_addr(ctx->net, request);
-
-    if (addr == FI_ADDR_UNSPEC)
-        return; /* its failure was reported */
-    if (ofi_am_send_reply(ctx, addr, &message, data) != 0)
-        ofi_am_queue_reply(ctx, request->pe, addr, &message, data);
-}
-
-/* Reply to a get of blocks, whose vectors are at `vectors`. */
-static void ofi_am_reply_blocks(struct transport_ctx *ctx, const struct ofi_message *m,
-                                const void *vectors)
-{
-    char *packed = malloc(OFI_MESSAGE_MAX);
-    int error = packed == NULL ? -ENOMEM : -EINVAL;
-
-    if (packed != NULL && m->cond <= OFI_MESSAGE_MAX - offsetof(struct ofi_message, name))
-        error = perform_get_message(ctx->net->world, m->operand, vectors, m->len, packed,
-                                    (size_t)m->cond);
-    ofi_am_reply(ctx, m, error, 0, packed, error == 0 ? (size_t)m->cond : 0);
-    free(packed);
-}
-
 /* Report a bad target address at the target: no reply reports it to the sender. */
 static void ofi_am_report_bad_target(const struct transport_net *net,
                                      const struct ofi_message *message)
@@ -472,41 +308,11 @@ static void ofi_am_report_bad_target(const struct transport_net *net,
     net->world->failed(net->world, -1, text);
 }
 
-/* True while the reply must be retried: the requester has not failed, and timeout_ns have
- * not passed. */
-static bool ofi_am_reply_is_due(const struct transport_ctx *ctx,
-                                const struct ofi_reply *reply)
-{
-    uint64_t limit = ctx->net->world->timeout_ns;
-
-    return !ofi_peer_has_failed(ctx->net, reply->pe) &&
-           (limit == 0 || clock_ns() - reply->since_ns < limit);
-}
-
-void ofi_am_retry(struct transport_ctx *ctx)
+void ofi_am_repost_recvs(struct transport_ctx *ctx)
 {
     while (ctx->unposted_recvs.first != NULL &&
            ofi_am_post_recv(ctx, ctx->unposted_recvs.first) != -EAGAIN)
         ofi_queue_pop(&ctx->unposted_recvs);
-    for (struct ofi_reply **at = &ctx->replies; *at != NULL;) {
-        struct ofi_reply *reply = *at;
-        if (ofi_am_send_reply(ctx, reply->addr, &reply->message, reply->data) != 0 &&
-            ofi_am_reply_is_due(ctx, reply)) {
-            at = &reply->next;
-            continue;
-        }
-        *at = reply->next;
-        free(reply);
-    }
-}
-
-void ofi_am_free(struct transport_ctx *ctx)
-{
-    while (ctx->replies != NULL) {
-        struct ofi_reply *reply = ctx->replies;
-        ctx->replies = reply->next;
-        free(reply);
-    }
 }
 
 /* ---- received messages ----------------------------------------------------------- */
@@ -526,7 +332,7 @@ static const char *ofi_message_fault(const struct transport_ctx *ctx,
         return m->name_len > 0                       ? "it is a reply with a name"
                : m->pe > 0 || m->pe < -OFI_ERRNO_MAX ? "its error is not an errno value"
                                                      : NULL;
-    if (m->type == OFI_MESSAGE_AMO && m->len > 0)
+    if ((m->type == OFI_MESSAGE_AMO || m->type == OFI_MESSAGE_WINDOW) && m->len > 0)
         return "it is an atomic operation with data";
     if (ctx != ctx->net->ctx_0)
         return "it is a request to a context that receives only replies";
@@ -535,9 +341,7 @@ static const char *ofi_message_fault(const struct transport_ctx *ctx,
     return NULL;
 }
 
-/* Report a message that this library never sends; no part of it was performed. */
-static void ofi_am_report_malformed(const struct transport_net *net, size_t len,
-                                    const char *why)
+void ofi_am_report_malformed(const struct transport_net *net, size_t len, const char *why)
 {
     char text[TRANSPORT_TEXT_MAX];
 
@@ -553,6 +357,7 @@ static const char *const ofi_am_text[] = {
     [OFI_MESSAGE_SIGNAL] = "a put with signal",
     [OFI_MESSAGE_PUT_BLOCKS] = "a put of blocks",
     [OFI_MESSAGE_GET_BLOCKS] = "a get of blocks",
+    [OFI_MESSAGE_WINDOW] = "a request for a window",
 };
 
 /* A reply with an old generation is ignored: the operation ended when its peer failed. */
@@ -578,6 +383,11 @@ static void ofi_am_handle_reply(struct transport_ctx *ctx,
         return;
     }
     op->awaits_reply = false;
+    if (op->kind == OFI_REQUEST && op->u.message.type == OFI_MESSAGE_WINDOW)
+        ofi_window_granted(ctx, op->pe, message);
+    if (op->kind == OFI_REQUEST && op->u.message.type == OFI_MESSAGE_PUT_BLOCKS &&
+        op->slot >= 0)
+        ofi_window_free_slot(ctx, op->pe, op->slot);
     if (blocks != NULL)
         blocks->copy(blocks, data);
     if (op->kind == OFI_REQUEST && message->pe == 0 &&
@@ -606,7 +416,9 @@ void ofi_am_recv(struct transport_ctx *ctx, struct ofi_op *op, size_t len)
     if (why == NULL && message.type == OFI_MESSAGE_REPLY)
         ofi_am_handle_reply(ctx, &message, data, len);
     else if (why == NULL && message.type == OFI_MESSAGE_GET_BLOCKS)
-        ofi_am_reply_blocks(ctx, &message, data);
+        ofi_blocks_reply(ctx, &message, data);
+    else if (why == NULL && message.type == OFI_MESSAGE_WINDOW)
+        ofi_window_grant(ctx, &message);
     else if (why == NULL)
         error = ofi_am_perform(ctx->net, &message, data, &before);
     bool queued = ctx->unposted_recvs.first != NULL;
@@ -615,7 +427,7 @@ void ofi_am_recv(struct transport_ctx *ctx, struct ofi_op *op, size_t len)
     if (why != NULL)
         ofi_am_report_malformed(ctx->net, len, why);
     else if (message.type < OFI_MESSAGE_GET_BLOCKS)
-        ofi_am_reply(ctx, &message, error, before, NULL, 0);
+        ofi_reply(ctx, &message, error, before, NULL, 0);
     else if (error != 0)
         ofi_am_report_bad_target(ctx->net, &message);
 }

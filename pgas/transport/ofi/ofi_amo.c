@@ -158,5 +158,5 @@ int ofi_amo(struct transport_ctx *ctx, const struct transport_symaddr *at,
             return rc;
         ofi_amo_disable_native(net);
     }
-    return ofi_am_send_request(ctx, at, amo, done);
+    return ofi_am_send_request(ctx, OFI_MESSAGE_AMO, at, amo, done);
 }

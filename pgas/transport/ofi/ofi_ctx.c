@@ -21,8 +21,9 @@ struct ofi_slab {
 
 /* ---- records --------------------------------------------------------------------- */
 
-/* Allocate memory and register it if the provider requires that. NULL: no memory. */
-static void *ofi_ctx_alloc_pages(struct transport_ctx *ctx, size_t size,
+/* Allocate memory and register it if the provider requires that, or for_peers. NULL: no
+ * memory. */
+static void *ofi_ctx_alloc_pages(struct transport_ctx *ctx, size_t size, bool for_peers,
                                  struct fid_mr **mr, void **desc)
 {
     size_t len = (size + PAGE - 1) / PAGE * PAGE;
@@ -30,9 +31,9 @@ static void *ofi_ctx_alloc_pages(struct transport_ctx *ctx, size_t size,
 
     *mr = NULL;
     *desc = NULL;
-    if (memory == NULL || !ctx->net->registers)
+    if (memory == NULL || (!ctx->net->registers && !for_peers))
         return memory;
-    if (ofi_register(ctx->net, memory, len, false, ctx->ep, mr) != 0) {
+    if (ofi_register(ctx->net, memory, len, for_peers, ctx->ep, mr) != 0) {
         free(memory);
         return NULL;
     }
@@ -50,8 +51,8 @@ static bool ofi_op_add_slab(struct transport_ctx *ctx)
         ctx->slab = slabs;
     if (slab == NULL)
         return false;
-    slab->ops =
-        ofi_ctx_alloc_pages(ctx, OFI_SLAB_OPS * sizeof slab->ops[0], &slab->mr, &desc);
+    slab->ops = ofi_ctx_alloc_pages(ctx, OFI_SLAB_OPS * sizeof slab->ops[0], false,
+                                    &slab->mr, &desc);
     if (slab->ops == NULL) {
         free(slab);
         return false;
@@ -125,9 +126,11 @@ unsigned char *ofi_bounce_new(struct transport_ctx *ctx)
     struct ofi_bounce_pool *b = &ctx->bounces;
 
     if (unlikely(b->memory == NULL)) {
-        b->memory =
-            ofi_ctx_alloc_pages(ctx, OFI_BOUNCES * OFI_BOUNCE_SIZE, &b->mr, &b->desc);
-        if (b->memory == NULL)
+        if (!b->failed)
+            b->memory = ofi_ctx_alloc_pages(ctx, OFI_BOUNCES * OFI_BOUNCE_SIZE,
+                                            ctx->net->immediate, &b->mr, &b->desc);
+        b->failed = b->memory == NULL;
+        if (b->failed)
             return NULL;
         for (b->nfree = 0; b->nfree < OFI_BOUNCES; b->nfree++)
             b->free[b->nfree] = (uint16_t)b->nfree;
@@ -135,13 +138,28 @@ unsigned char *ofi_bounce_new(struct transport_ctx *ctx)
     return b->nfree == 0 ? NULL : b->memory + b->free[--b->nfree] * OFI_BOUNCE_SIZE;
 }
 
+int ofi_bounce_missing(const struct transport_ctx *ctx)
+{
+    const struct transport_world *world = ctx->net->world;
+    char text[TRANSPORT_TEXT_MAX];
+
+    if (!ctx->bounces.failed)
+        return -EAGAIN;
+    snprintf(text, sizeof text,
+             "the bounce buffers of a context (%d KiB) cannot be allocated%s",
+             OFI_BOUNCES * OFI_BOUNCE_SIZE >> 10,
+             ctx->net->registers ? " and registered; is RLIMIT_MEMLOCK too low?" : "");
+    world->failed(world, -1, text);
+    return -ENOMEM;
+}
+
 int ofi_recv_buffers_make(struct transport_ctx *ctx)
 {
     struct ofi_bounce_pool *b = &ctx->recv_buffers;
 
     if (b->memory == NULL)
-        b->memory =
-            ofi_ctx_alloc_pages(ctx, OFI_RECVS * OFI_MESSAGE_MAX, &b->mr, &b->desc);
+        b->memory = ofi_ctx_alloc_pages(ctx, OFI_RECVS * OFI_MESSAGE_MAX, false, &b->mr,
+                                        &b->desc);
     return b->memory == NULL ? -ENOMEM : 0;
 }
 
@@ -178,7 +196,7 @@ static int ofi_cq_open(struct transport_ctx *ctx)
 {
     struct transport_net *net = ctx->net;
     struct fi_cq_attr attr = {
-        .size = 2 * OFI_OPS_MAX, .format = FI_CQ_FORMAT_MSG, .wait_obj = FI_WAIT_FD};
+        .size = 2 * OFI_OPS_MAX, .format = FI_CQ_FORMAT_DATA, .wait_obj = FI_WAIT_FD};
     int rc = -FI_ENOSYS;
 
     ctx->fd = -1;
@@ -277,6 +295,7 @@ int ofi_ctx_make(struct transport_net *net, struct transport_ctx **ctx,
     c->net = net;
     c->backlog.last = &c->backlog.first;
     c->unposted_recvs.last = &c->unposted_recvs.first;
+    c->last_reply = &c->replies;
     c->inject_max = ofi_ctx_inject_max(net);
     c->unsignaled = net->ordered && !net->avoid[CAPABILITY_INJECT] &&
                     (net->info->mode & (FI_CONTEXT | FI_CONTEXT2)) == 0;
@@ -316,8 +335,9 @@ static void ofi_ctx_free_memory(struct transport_ctx *ctx)
     free(ctx->dirty);
     free(ctx->reached);
     free(ctx->unconfirmed);
+    free(ctx->windows);
     free(ctx->dirty_list);
-    ofi_am_free(ctx);
+    ofi_reply_free_all(ctx);
 }
 
 void ofi_ctx_free(struct transport_ctx *ctx)

@@ -145,21 +145,36 @@ struct purge {
     int ended;
 };
 
+/* A record of a lost peer that libfabric may never complete: free its bounce buffer. The
+ * peer that receives the bytes of another put is dead. */
+static void ofi_lost_end_record(struct transport_ctx *ctx, struct ofi_op *op,
+                                struct purge *p)
+{
+    if (op->bounce != NULL && op->fills_bounce && !p->expired) {
+        p->drains++;
+        return;
+    }
+    ofi_bounce_free(ctx, op);
+    ofi_op_release(ctx, op);
+}
+
 static bool ofi_lost_end_op(struct transport_ctx *ctx, struct ofi_op *op, void *arg)
 {
     struct purge *p = arg;
 
-    if (op->kind == OFI_RECV || op->kind == OFI_REPLY || op->kind == OFI_ABANDONED ||
-        op->kind == OFI_FRAGMENTED || !ofi_peer_is_lost(ctx->net, op->pe))
+    if (op->kind == OFI_RECV || op->kind == OFI_FRAGMENTED ||
+        !ofi_peer_is_lost(ctx->net, op->pe))
         return true;
     if (op->kind == OFI_GET && op->bounce == NULL && !p->expired) {
         p->drains++;
         return true;
     }
-    if (op->kind != OFI_GET) /* the peer that receives the bytes of another put is dead */
-        ofi_bounce_free(ctx, op);
-    ofi_op_abandon(ctx, op, -EHOSTDOWN);
-    p->ended++;
+    if (op->kind != OFI_REPLY && op->kind != OFI_ABANDONED) {
+        ofi_op_abandon(ctx, op, -EHOSTDOWN);
+        p->ended++;
+    }
+    if (op->kind != OFI_FREE)
+        ofi_lost_end_record(ctx, op, p);
     return true;
 }
 

@@ -13,7 +13,7 @@
 
 #include "pgas/core/base/timing.h"
 #include "pgas/core/base/clock.h"
-#include "pgas/transport/ofi/ofi.h"
+#include "pgas/transport/ofi/ofi_blocks.h"
 #include "pgas/transport/perform.h"
 
 enum {
@@ -86,14 +86,19 @@ static void (*const ofi_op_end[OFI_KINDS])(struct transport_ctx *ctx, struct ofi
 };
 
 /* The record of an operation that has ended with an error stays allocated until libfabric
- * completes it, which may never happen; unless only a reply is outstanding. */
-static void ofi_op_release(struct transport_ctx *ctx, struct ofi_op *op)
+ * completes it, which may never happen; unless only a reply is outstanding that is not
+ * written to its bounce buffer. */
+void ofi_op_release(struct transport_ctx *ctx, struct ofi_op *op)
 {
-    ctx->abandoned += op->kind != OFI_ABANDONED;
+    if (op->kind != OFI_ABANDONED) {
+        ctx->abandoned++;
+        op->fills_bounce = op->fills_bounce || op->kind == OFI_GET;
+    }
     op->kind = OFI_ABANDONED;
     op->done = NULL;
     op->parent = NULL;
-    if (op->events_pending > (op->awaits_reply ? 1 : 0))
+    if (op->events_pending > (op->awaits_reply ? 1 : 0) ||
+        (op->fills_bounce && op->bounce != NULL))
         return;
     ctx->abandoned--;
     ofi_op_free(ctx, op);
@@ -328,18 +333,22 @@ static void ofi_probe_next_peer(struct transport_ctx *ctx)
 
 /* ---- progress -------------------------------------------------------------------- */
 
-static void ofi_cq_handle(struct transport_ctx *ctx, const struct fi_cq_msg_entry *entry,
+static void ofi_cq_handle(struct transport_ctx *ctx, const struct fi_cq_data_entry *entry,
                           ssize_t n)
 {
     for (ssize_t i = 0; i < n; i++) {
         struct ofi_op *op = entry[i].op_context;
+        if (unlikely((entry[i].flags & FI_REMOTE_CQ_DATA) != 0)) {
+            ofi_blocks_recv(ctx, entry[i].data);
+            continue;
+        }
         if (unlikely(ofi_is_unsignaled(op)))
             continue; /* the provider may complete unsignaled puts, too */
         if (op->kind == OFI_RECV) {
             ofi_am_recv(ctx, op, entry[i].len);
             continue;
         }
-        if (op->kind == OFI_REQUEST)
+        if (op->kind == OFI_REQUEST && !op->fills_bounce)
             ofi_bounce_free(ctx, op); /* sent; only the reply is outstanding */
         ofi_op_event(ctx, op, 0);
     }
@@ -347,7 +356,7 @@ static void ofi_cq_handle(struct transport_ctx *ctx, const struct fi_cq_msg_entr
 
 static int ofi_cq_read(struct transport_ctx *ctx)
 {
-    struct fi_cq_msg_entry entry[BATCH];
+    struct fi_cq_data_entry entry[BATCH];
     int sum = 0;
 
     for (int i = 0; i < BATCHES_MAX; i++) {
@@ -387,8 +396,10 @@ int ofi_progress(struct transport_ctx *ctx)
         n += ofi_lost_purge(ctx);
     if (unlikely(ctx->backlog.first != NULL))
         ofi_rma_post_backlog(ctx);
-    if (unlikely(ctx->replies != NULL || ctx->unposted_recvs.first != NULL))
-        ofi_am_retry(ctx);
+    if (unlikely(ctx->unposted_recvs.first != NULL))
+        ofi_am_repost_recvs(ctx);
+    if (unlikely(ctx->replies != NULL))
+        ofi_reply_retry(ctx);
     ofi_ctx_update_fd_unreliable(ctx);
     if (n == 0 && ctx->amos_in_flight > 0)
         ofi_probe_next_peer(ctx);

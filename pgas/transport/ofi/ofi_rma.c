@@ -149,16 +149,17 @@ int ofi_rma_flush(struct transport_ctx *ctx, int pe, enum ofi_kind kind)
 
 /* ---- long operations ------------------------------------------------------------- */
 
-/* Allocate a record for the next fragment: *len bytes at *local. NULL: no resources. */
-static struct ofi_op *ofi_fragment_alloc(struct transport_ctx *ctx, struct ofi_op *parent,
-                                         void **local, void **desc, size_t *len)
+/* Allocate a record for the next fragment: *len bytes at *local. 0 or -errno. */
+static int ofi_fragment_alloc(struct transport_ctx *ctx, struct ofi_op *parent,
+                              struct ofi_op **fragment, void **local, void **desc,
+                              size_t *len)
 {
     struct ofi_fragmented *l = &parent->u.part;
     bool get = l->to != NULL;
     struct ofi_op *op = ofi_op_alloc(ctx, get ? OFI_GET : OFI_PUT, parent->pe, NULL);
 
     if (op == NULL)
-        return NULL;
+        return -EAGAIN;
     *len = l->len < ctx->net->fragment_max ? l->len : ctx->net->fragment_max;
     *local = get ? l->to : (void *)(uintptr_t)l->from;
     if (!ofi_mr_lookup(ctx->net, *local, *len, desc)) {
@@ -166,7 +167,7 @@ static struct ofi_op *ofi_fragment_alloc(struct transport_ctx *ctx, struct ofi_o
         if (op->bounce == NULL) {
             ofi_op_free(ctx, op);
             ctx->in_flight--;
-            return NULL;
+            return ofi_bounce_missing(ctx);
         }
         *len = *len < OFI_BOUNCE_SIZE ? *len : OFI_BOUNCE_SIZE;
         if (!get)
@@ -177,7 +178,8 @@ static struct ofi_op *ofi_fragment_alloc(struct transport_ctx *ctx, struct ofi_o
     op->parent = parent;
     op->to = l->to;
     op->len = *len;
-    return op;
+    *fragment = op;
+    return 0;
 }
 
 /* Post the next fragment. 0, -EAGAIN or -errno. */
@@ -191,9 +193,10 @@ static int ofi_fragment_post(struct transport_ctx *ctx, struct ofi_op *parent)
 
     if (rc != 0)
         return rc;
-    struct ofi_op *op = ofi_fragment_alloc(ctx, parent, &local, &desc, &len);
-    if (op == NULL)
-        return -EAGAIN;
+    struct ofi_op *op = NULL;
+    rc = ofi_fragment_alloc(ctx, parent, &op, &local, &desc, &len);
+    if (rc != 0)
+        return rc;
     rc = l->to != NULL ? ofi_ep_post_read(ctx, &target, local, len, desc, op)
                        : ofi_ep_post_write(ctx, &target, local, len, desc, op, false);
     if (rc != 0)
@@ -325,7 +328,7 @@ static int ofi_rma_put_whole(struct transport_ctx *ctx, const struct ofi_target 
     if (op->bounce == NULL) {
         ofi_op_free(ctx, op);
         ctx->in_flight--;
-        return -EAGAIN;
+        return ofi_bounce_missing(ctx);
     }
     memcpy(op->bounce, from, len);
     op->done = NULL;

@@ -146,7 +146,8 @@ enum {
     UCX_REQUEST_ID = 0,
     UCX_REPLY_ID = 1,
     UCX_DATA_MAX = 64 << 10,
-    UCX_ORDERED_MAX = 512, /* fits a fragment of every transport of UCX */
+    UCX_BLOCKS_MAX = 4 << 20, /* bytes of blocks that a context has in flight */
+    UCX_ORDERED_MAX = 512,    /* fits a fragment of every transport of UCX */
     UCX_ERRNO_MAX = 4095
 };
 enum ucx_request_type {
@@ -210,6 +211,7 @@ struct ucx_op {
     unsigned events_pending;
     unsigned char *to; /* of a get: the destination */
     void *message;     /* of blocks: vectors and, of a put, packed bytes; else NULL */
+    size_t message_len;
     const struct transport_blocks *blocks; /* of a get of blocks */
     uint64_t left;                         /* of a get: bytes that have not arrived */
     struct ucx_op *parent;                 /* of a part: the long put; or NULL */
@@ -236,6 +238,7 @@ struct transport_ctx {
     struct ucx_block **blocks; /* the ops are allocated in blocks; nblocks of them */
     unsigned nblocks;
     unsigned in_use;           /* ops that have not completed */
+    size_t messages_len;       /* sum of message_len of the ops */
     struct ucx_reply *replies; /* replies that UCX may still read */
     struct ucx_op *longs;      /* long puts that have not ended */
 };
@@ -306,6 +309,8 @@ void ucx_peer_lose(struct ucx_peer *peer);
 int ucx_op_alloc(struct transport_ctx *ctx, int pe, enum ucx_op_kind kind,
                  struct transport_completion *done, struct ucx_op **op);
 void ucx_op_free(struct ucx_op *op);
+/* Free the op's message and replace it by one of `len` bytes, which the op owns. */
+void ucx_op_set_message(struct ucx_op *op, void *message, size_t len);
 /* The token of a record in messages: its index and generation, so that it exposes no
  * address and becomes invalid when the record is freed. */
 static inline uint64_t ucx_op_token(const struct ucx_op *op)

@@ -48,8 +48,11 @@ static bool ucx_op_add_block(struct transport_ctx *ctx)
 
 void ucx_ops_free(struct transport_ctx *ctx)
 {
-    for (unsigned b = 0; b < ctx->nblocks; b++)
+    for (unsigned b = 0; b < ctx->nblocks; b++) {
+        for (int i = 0; i < BLOCK_OPS; i++)
+            free(ctx->blocks[b]->op[i].message); /* of abandoned operations */
         free(ctx->blocks[b]);
+    }
     free(ctx->blocks);
     ctx->blocks = NULL;
     ctx->nblocks = 0;
@@ -91,13 +94,24 @@ int ucx_op_alloc(struct transport_ctx *ctx, int pe, enum ucx_op_kind kind,
     return 0;
 }
 
+void ucx_op_set_message(struct ucx_op *op, void *message, size_t len)
+{
+    struct transport_ctx *ctx = op->peer->ctx;
+
+    PGAS_ASSERT(ctx->messages_len >= op->message_len);
+    ctx->messages_len = ctx->messages_len - op->message_len + len;
+    free(op->message);
+    op->message = message;
+    op->message_len = len;
+}
+
 void ucx_op_free(struct ucx_op *op)
 {
     struct transport_ctx *ctx = op->peer->ctx;
 
     PGAS_ASSERT(op->index < ctx->nblocks * BLOCK_OPS);
-    free(op->message);
-    op->message = NULL;
+    if (op->message != NULL)
+        ucx_op_set_message(op, NULL, 0);
     op->peer = NULL;
     op->generation++;
     op->awaits_reply = false;

@@ -371,6 +371,18 @@ size_t ucx_blocks_max(struct transport_ctx *ctx, int pe, size_t bytes)
     return UCX_DATA_MAX;
 }
 
+/* No memory for an operation: it is retried if others are in flight, which will free
+ * some, otherwise reported. */
+static int ucx_request_no_memory(const struct transport_ctx *ctx)
+{
+    const struct transport_world *world = ctx->net->world;
+
+    if (ctx->in_use > 0)
+        return -EAGAIN;
+    world->failed(world, -1, "no memory for a put or get of blocks");
+    return -ENOMEM;
+}
+
 /* The message is the vectors and, of a put, the packed bytes. */
 static int ucx_request_blocks(struct transport_ctx *ctx,
                               const struct transport_blocks *blocks, bool put,
@@ -378,25 +390,28 @@ static int ucx_request_blocks(struct transport_ctx *ctx,
 {
     size_t vectors = perform_vectors_size(blocks->nvectors);
     size_t len = vectors + (put ? blocks->bytes : 0);
-    char *message = malloc(len);
     struct ucx_op *op;
+
+    if (ctx->messages_len + len > UCX_BLOCKS_MAX)
+        return -EAGAIN;
+    char *message = malloc(len);
     int err =
         message == NULL ? -ENOMEM : ucx_op_alloc(ctx, blocks->pe, UCX_AMO, done, &op);
-
     if (err != 0) {
         free(message);
-        return err;
+        return err == -ENOMEM ? ucx_request_no_memory(ctx) : err;
     }
     memcpy(message, blocks->vector, vectors);
     if (put)
         blocks->copy(blocks, message + vectors);
-    op->message = message;
+    ucx_op_set_message(op, message, len);
     op->blocks = blocks;
     op->head = (struct ucx_request_header){.type = put ? UCX_REQUEST_PUT_BLOCKS
                                                        : UCX_REQUEST_GET_BLOCKS,
                                            .operand = blocks->nvectors,
                                            .len = blocks->bytes};
-    return ucx_request_post(op, message, len, true);
+    err = ucx_request_post(op, message, len, true);
+    return err == -ENOMEM ? ucx_request_no_memory(ctx) : err;
 }
 
 int ucx_put_blocks(struct transport_ctx *ctx, const struct transport_blocks *blocks)
