@@ -238,6 +238,7 @@ struct ofi_bounce_pool {
     struct fid_mr *mr;     /* NULL: registration is not required */
     void *desc;
     unsigned nfree;
+    unsigned retired; /* not used again (ofi_lost.c) */
     uint16_t free[OFI_BOUNCES];
 };
 

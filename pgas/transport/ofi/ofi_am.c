@@ -382,6 +382,10 @@ static void ofi_am_handle_reply(struct transport_ctx *ctx,
         ofi_am_report_malformed(ctx->net, len, "it is a reply with a wrong length");
         return;
     }
+    if (op->u.message.type == OFI_MESSAGE_WINDOW && !ofi_window_grant_is_valid(message)) {
+        ofi_am_report_malformed(ctx->net, len, "it grants a window that cannot exist");
+        return;
+    }
     op->awaits_reply = false;
     if (op->kind == OFI_REQUEST && op->u.message.type == OFI_MESSAGE_WINDOW)
         ofi_window_granted(ctx, op->pe, message);

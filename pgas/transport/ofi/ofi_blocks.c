@@ -58,22 +58,24 @@ static ssize_t ofi_ep_write_immediate(struct transport_ctx *ctx, fi_addr_t addr,
 
 /* ---- requests -------------------------------------------------------------------- */
 
+static int ofi_blocks_target(struct transport_ctx *ctx, int pe, struct ofi_target *target)
+{
+    const struct transport_symaddr at = {.pe = pe};
+    int rc = ctx->recvs_posted ? 0 : ofi_am_post_recvs(ctx);
+
+    return rc != 0 ? rc : ofi_target(ctx, &at, target);
+}
+
 /* Allocate the record and bounce buffer of a request, and fill its header.  0 or
  * -errno. */
 static int ofi_blocks_start(struct transport_ctx *ctx,
                             const struct transport_blocks *blocks,
                             enum ofi_message_type type, struct transport_completion *done,
-                            struct ofi_target *target, struct ofi_op **request)
+                            struct ofi_op **request)
 {
     const struct transport_amo none = {.operand = blocks->nvectors,
                                        .cond = blocks->bytes};
     const struct transport_symaddr at = {.pe = blocks->pe};
-    int rc = ctx->recvs_posted ? 0 : ofi_am_post_recvs(ctx);
-
-    if (rc == 0)
-        rc = ofi_target(ctx, &at, target);
-    if (rc != 0)
-        return rc;
     struct ofi_op *op = ofi_op_alloc(ctx, OFI_REQUEST, blocks->pe, done);
     if (op == NULL)
         return -EAGAIN;
@@ -116,13 +118,16 @@ int ofi_put_blocks(struct transport_ctx *ctx, const struct transport_blocks *blo
     struct ofi_target target;
     struct ofi_op *op = NULL;
     int found = -ENOENT;
+    int rc = ofi_blocks_target(ctx, blocks->pe, &target);
 
+    if (rc != 0)
+        return rc; /* also of a lost PE, whose slots no reply frees */
     if (ctx->net->immediate && ofi_blocks_header_max(ctx) + len > OFI_EAGER_MAX &&
         blocks->nvectors <= VECTORS_MAX)
         found = ofi_window_find_slot(ctx, blocks->pe, &slot);
     if (found == -EAGAIN)
         return -EAGAIN;
-    int rc = ofi_blocks_start(ctx, blocks, OFI_MESSAGE_PUT_BLOCKS, NULL, &target, &op);
+    rc = ofi_blocks_start(ctx, blocks, OFI_MESSAGE_PUT_BLOCKS, NULL, &op);
     if (rc != 0)
         return rc;
     op->u.message.len = (uint16_t)len;
@@ -143,8 +148,12 @@ int ofi_get_blocks(struct transport_ctx *ctx, const struct transport_blocks *blo
     struct ofi_destination destination;
     struct ofi_target target;
     struct ofi_op *op = NULL;
-    int rc = ofi_blocks_start(ctx, blocks, OFI_MESSAGE_GET_BLOCKS, done, &target, &op);
+    int rc = ofi_blocks_target(ctx, blocks->pe, &target);
 
+    if (rc == 0 && ctx->bounces.memory != NULL && ctx->bounces.nfree <= OFI_BOUNCES_KEPT)
+        rc = -EAGAIN;
+    if (rc == 0)
+        rc = ofi_blocks_start(ctx, blocks, OFI_MESSAGE_GET_BLOCKS, done, &op);
     if (rc != 0)
         return rc;
     struct ofi_message *m = &op->u.message;
@@ -199,7 +208,9 @@ int ofi_blocks_post_reply(struct transport_ctx *ctx, int pe, fi_addr_t addr,
                                (size_t)m->cond, OFI_IMMEDIATE_REPLY | m->token, op);
     if (rc != 0)
         ofi_op_free(ctx, op);
-    return rc == -FI_EAGAIN ? -EAGAIN : 0; /* else the requester has failed */
+    if (rc != 0 && rc != -FI_EAGAIN)
+        ofi_reply(ctx, m, (int)rc, 0, NULL, 0);
+    return rc == -FI_EAGAIN ? -EAGAIN : 0;
 }
 
 void ofi_blocks_reply(struct transport_ctx *ctx, const struct ofi_message *m,

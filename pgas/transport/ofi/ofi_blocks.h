@@ -22,12 +22,15 @@
  * - A slot is written only if it is free, and is freed only by the reply to its put.
  * - The header and the vectors in a slot are copied before they are checked: its owner
  *   could change them.
- *
  * - A bounce buffer that a peer may write (op->fills_bounce) is freed by the reply, or
- *   TIMING_LOST_DRAIN after the peer was lost.
+ *   not used again after TIMING_LOST_DRAIN (ofi_lost.c).
+ * - A get keeps its bounce buffer until its reply, for which the target needs one, too:
+ *   so gets leave OFI_BOUNCES_KEPT buffers for replies, or two PEs could wait for each
+ *   other.  All other users of a buffer free it without a buffer of the target.
  *
  * Memory.  Per net: OFI_WINDOWS * OFI_SLOTS * OFI_BOUNCE_SIZE bytes of address space
- * after the first request, of which the written slots are touched.  Per context: 32 bytes
+ * after the first request, of which the written slots are touched, or all are pinned if
+ * the provider registers memory.  Per context: 32 bytes
  * of address space per PE after the first put of blocks.
  *
  * Threads.  The windows that this PE grants are used by the progress of context 0, those
@@ -40,8 +43,9 @@
 #include "pgas/transport/ofi/ofi.h"
 
 enum {
-    OFI_WINDOWS = 16, /* that a PE grants */
-    OFI_SLOTS = 8,    /* of a window */
+    OFI_WINDOWS = 16,                   /* that a PE grants */
+    OFI_SLOTS = 8,                      /* of a window */
+    OFI_BOUNCES_KEPT = OFI_BOUNCES / 4, /* that no get takes */
 };
 
 /* Immediate data: the number of a slot; or this bit and the lower bits of a token, in the
@@ -67,7 +71,8 @@ int ofi_window_find_slot(struct transport_ctx *ctx, int pe, struct ofi_slot *slo
 /* A put to the slot was posted; or its reply has arrived. */
 void ofi_window_use_slot(struct transport_ctx *ctx, int pe, int index);
 void ofi_window_free_slot(struct transport_ctx *ctx, int pe, int index);
-/* Handle the reply to a request for a window. */
+/* Handle the reply to a request for a window; its form must be valid. */
+bool ofi_window_grant_is_valid(const struct ofi_message *reply);
 void ofi_window_granted(struct transport_ctx *ctx, int pe,
                         const struct ofi_message *reply);
 /* Reply to a request for a window. */

@@ -145,6 +145,19 @@ struct purge {
     int ended;
 };
 
+/* A bounce buffer that a lost peer may still write, if it continues after
+ * TIMING_LOST_DRAIN, is not used again, so that the write damages no other operation; but
+ * half of the pool stays in use. */
+static void ofi_lost_retire_bounce(struct transport_ctx *ctx, struct ofi_op *op)
+{
+    struct ofi_bounce_pool *pool = &ctx->bounces;
+
+    if (pool->retired == OFI_BOUNCES / 2)
+        return;
+    pool->retired++;
+    op->bounce = NULL;
+}
+
 /* A record of a lost peer that libfabric may never complete: free its bounce buffer. The
  * peer that receives the bytes of another put is dead. */
 static void ofi_lost_end_record(struct transport_ctx *ctx, struct ofi_op *op,
@@ -154,6 +167,8 @@ static void ofi_lost_end_record(struct transport_ctx *ctx, struct ofi_op *op,
         p->drains++;
         return;
     }
+    if (op->bounce != NULL && op->fills_bounce)
+        ofi_lost_retire_bounce(ctx, op);
     ofi_bounce_free(ctx, op);
     ofi_op_release(ctx, op);
 }

@@ -4,10 +4,9 @@
  *
  * A reply that cannot be sent at once is queued: at most one for each record of each
  * requester (OFI_OPS_MAX per context), until the requester fails or world->timeout_ns has
- * passed.  The queue is first in, first out, and while it is not empty new replies join
- * it: otherwise a stream of requests could take every bounce buffer that becomes free,
- * and a queued reply would expire.
- * Uses: ofi.h, core/clock.
+ * passed.  The queue is first in, first out for each requester, and while it is not empty
+ * new replies join it: otherwise a stream of requests could take every bounce buffer that
+ * becomes free, and a queued reply would expire. Uses: ofi.h, core/clock.
  */
 #include "config.h"
 
@@ -121,11 +120,13 @@ static bool ofi_reply_is_due(const struct transport_ctx *ctx,
 void ofi_reply_retry(struct transport_ctx *ctx)
 {
     struct ofi_reply **at = &ctx->replies, *reply;
+    int refused = -1; /* PE of the last reply that was refused */
 
     while ((reply = *at) != NULL) {
         if (ofi_reply_is_due(ctx, reply) &&
-            ofi_reply_post(ctx, reply->pe, reply->addr, &reply->message, reply->data) !=
-                0) {
+            (reply->pe == refused || ofi_reply_post(ctx, reply->pe, reply->addr,
+                                                    &reply->message, reply->data) != 0)) {
+            refused = reply->pe;
             at = &reply->next;
             continue;
         }

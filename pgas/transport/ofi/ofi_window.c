@@ -91,6 +91,15 @@ void ofi_window_free_slot(struct transport_ctx *ctx, int pe, int index)
     ctx->windows[pe].free |= 1U << index;
 }
 
+bool ofi_window_grant_is_valid(const struct ofi_message *reply)
+{
+    uint64_t first = reply->cond - 1; /* cond 0: refused */
+
+    return reply->pe == 0 &&
+           (reply->cond == 0 ||
+            (first < (uint64_t)OFI_WINDOWS * OFI_SLOTS && first % OFI_SLOTS == 0));
+}
+
 void ofi_window_granted(struct transport_ctx *ctx, int pe,
                         const struct ofi_message *reply)
 {
