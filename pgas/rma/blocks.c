@@ -6,11 +6,13 @@
 #include "pgas/datatype/pack/pack.h"
 #include "pgas/ft/ft.h"
 #include "pgas/rma/blocks.h"
+#include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
 
 enum {
     BLOCKS_VECTORS = 128, /* of one fragment */
     BLOCKS_GETS = 8,      /* fragments of a get in flight */
+    BLOCKS_LONG = 8192,   /* bytes from which on a block is a put or get of its own */
 };
 
 /* A fragment of a transfer: from byte pos of both packed streams on. */
@@ -122,6 +124,52 @@ static void blocks_get_remote(shmem_ctx_t ctx, const struct blocks_fragment *all
     ft_operations_completed(); /* data of a failed PE must not be passed on */
 }
 
+/* ---- long blocks: one put or get for each part that is contiguous on both sides --- */
+
+static bool blocks_are_long(const struct layout *l)
+{
+    return l->block >= BLOCKS_LONG || l->block == l->bytes;
+}
+
+/* The next part that is contiguous in both layouts; false at the end. */
+static bool blocks_next_part(struct layout_cursor *dest, struct layout_cursor *source,
+                             struct layout_part *to, struct layout_part *from)
+{
+    struct layout_cursor ahead = *dest;
+
+    if (!layout_cursor_next(&ahead, SIZE_MAX, to) ||
+        !layout_cursor_next(source, to->bytes, from))
+        return false;
+    return layout_cursor_next(dest, from->bytes, to);
+}
+
+static void blocks_put_parts(shmem_ctx_t ctx, char *dest,
+                             const struct layout *dest_layout, const char *source,
+                             const struct layout *source_layout, int pe, const char *fn)
+{
+    struct layout_cursor d, s;
+    struct layout_part to, from;
+
+    layout_cursor_seek(&d, dest_layout, 0);
+    layout_cursor_seek(&s, source_layout, 0);
+    while (blocks_next_part(&d, &s, &to, &from))
+        rma_put(ctx, dest + to.at, source + from.at, to.bytes, pe, fn);
+}
+
+static void blocks_get_parts(shmem_ctx_t ctx, char *dest,
+                             const struct layout *dest_layout, const char *source,
+                             const struct layout *source_layout, int pe, const char *fn)
+{
+    struct layout_cursor d, s;
+    struct layout_part to, from;
+
+    layout_cursor_seek(&d, dest_layout, 0);
+    layout_cursor_seek(&s, source_layout, 0);
+    while (blocks_next_part(&d, &s, &to, &from))
+        rma_get_nbi(ctx, dest + to.at, source + from.at, to.bytes, pe, fn);
+    order_quiet(ctx, fn);
+}
+
 void rma_put_layout(shmem_ctx_t ctx, void *dest, const struct layout *dest_layout,
                     const void *source, const struct layout *source_layout, int pe,
                     const char *fn)
@@ -140,7 +188,10 @@ void rma_put_layout(shmem_ctx_t ctx, void *dest, const struct layout *dest_layou
     f.local = source_layout;
     f.base = peer_symaddr(low, extent, pe, fn);
     f.memory = (void *)(uintptr_t)source;
-    blocks_put_remote(ctx, &f, pe, fn);
+    if (blocks_are_long(dest_layout) && blocks_are_long(source_layout))
+        blocks_put_parts(ctx, dest, dest_layout, source, source_layout, pe, fn);
+    else
+        blocks_put_remote(ctx, &f, pe, fn);
 }
 
 void rma_get_layout(shmem_ctx_t ctx, void *dest, const struct layout *dest_layout,
@@ -160,5 +211,8 @@ void rma_get_layout(shmem_ctx_t ctx, void *dest, const struct layout *dest_layou
     all.local = dest_layout;
     all.base = peer_symaddr(low, extent, pe, fn);
     all.memory = dest;
-    blocks_get_remote(ctx, &all, pe, fn);
+    if (blocks_are_long(dest_layout) && blocks_are_long(source_layout))
+        blocks_get_parts(ctx, dest, dest_layout, source, source_layout, pe, fn);
+    else
+        blocks_get_remote(ctx, &all, pe, fn);
 }

@@ -2,12 +2,13 @@
 /*
  * blocks.h - put and get of non-contiguous data, described by layouts.
  *
- * A mapped PE's memory is accessed in one pass without a buffer.  For a remote PE the
- * transfer is cut into fragments (net_put_blocks): the data travel packed, with a
- * description of the symmetric memory, and the target's progress copies them.  A put is
+ * A mapped PE's memory is accessed in one pass without a buffer.  For a remote PE each
+ * long block is a put or get of its own.  If blocks are short, the transfer is cut into
+ * fragments (net_put_blocks): the data travel packed, with a description of the symmetric
+ * memory, and the target's progress copies them.  A put is
  * outstanding until quiet and ordered by fence, as any put; its source is reusable on
  * return.  A get is complete on return.
- * Uses: core/peer, core/net, datatype/pack.  Used by: strided.
+ * Uses: core/peer, core/net, rma, order, datatype/pack.  Used by: strided.
  */
 #ifndef PGAS_RMA_BLOCKS_H
 #define PGAS_RMA_BLOCKS_H

@@ -116,9 +116,6 @@ static void strided_copy(char *to, const char *from, const struct strided *s)
         strided_copy_blocks(to, from, s);
 }
 
-/* From this size on a block is a put or get of its own, without a copy of the data. */
-enum { STRIDED_LONG_BLOCK = 8192 };
-
 /* A vector as a layout on the stack of the caller.  Creating it as layout_vector does
  * would cost an allocation. */
 static struct layout strided_layout(const struct strided *s, ptrdiff_t stride)
@@ -133,7 +130,7 @@ static struct layout strided_layout(const struct strided *s, ptrdiff_t stride)
                        .unit = 1,
                        .overlap = false};
 
-    if (step == (ptrdiff_t)block) {
+    if (step == (ptrdiff_t)block || s->nblocks == 1) {
         l.block = bytes;
     } else {
         l.levels = 1;
@@ -142,20 +139,13 @@ static struct layout strided_layout(const struct strided *s, ptrdiff_t stride)
     return l;
 }
 
-/* Puts and gets of single blocks: if they are long or overlap. */
-static bool strided_is_blockwise(const struct strided *s)
-{
-    return s->nblocks == 1 || s->bsize * s->size >= STRIDED_LONG_BLOCK ||
-           strided_overlaps(s, s->dst);
-}
-
 static void strided_put_remote(shmem_ctx_t ctx, char *dest, const char *source,
                                const struct strided *s, struct extent e, int pe,
                                const char *fn)
 {
     ptrdiff_t to = s->dst * (ptrdiff_t)s->size, from = s->sst * (ptrdiff_t)s->size;
 
-    if (!strided_is_blockwise(s)) {
+    if (s->nblocks == 1 || !strided_overlaps(s, s->dst)) {
         struct layout t = strided_layout(s, s->dst), f = strided_layout(s, s->sst);
         rma_put_layout(ctx, dest, &t, source, &f, pe, fn);
         return;
@@ -172,7 +162,7 @@ static void strided_get_remote(shmem_ctx_t ctx, char *dest, const char *source,
 {
     ptrdiff_t to = s->dst * (ptrdiff_t)s->size, from = s->sst * (ptrdiff_t)s->size;
 
-    if (!strided_is_blockwise(s)) {
+    if (s->nblocks == 1 || !strided_overlaps(s, s->dst)) {
         struct layout t = strided_layout(s, s->dst), f = strided_layout(s, s->sst);
         rma_get_layout(ctx, dest, &t, source, &f, pe, fn);
         return;

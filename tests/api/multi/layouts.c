@@ -190,6 +190,56 @@ static void transfer(void)
     shmemx_layout_free(&up);
 }
 
+enum { LONG_SHORT = 9000, LONG = 3 * LONG_SHORT, LONG_AREA = 3 * LONG };
+static unsigned char far_bytes[LONG_AREA], near_bytes[LONG_AREA];
+
+/* The long blocks of layout `to` at far_bytes are those of layout `from` at near_bytes.
+ */
+static bool same_long_blocks(shmemx_layout_t to, shmemx_layout_t from)
+{
+    static unsigned char a[2 * LONG], b[2 * LONG];
+
+    CHECK_EQ(shmemx_pack(to, far_bytes, 0, a, sizeof a), 0);
+    CHECK_EQ(shmemx_pack(from, near_bytes, 0, b, sizeof b), 0);
+    return memcmp(a, b, sizeof a) == 0;
+}
+
+static size_t count_zeroes(const unsigned char *bytes)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < LONG_AREA; i++)
+        n += bytes[i] == 0;
+    return n;
+}
+
+/* Long blocks, which travel without being packed: 2 blocks of 27000 bytes here are 6 of
+ * 9000 bytes there. */
+static void transfer_long_blocks(void)
+{
+    const ptrdiff_t offset[] = {7 * LONG_SHORT, 0,
+                                8 * LONG_SHORT, 2 * LONG_SHORT,
+                                5 * LONG_SHORT, 4 * LONG_SHORT};
+    int npes = shmem_n_pes(), next = (shmem_my_pe() + 1) % npes;
+    shmemx_layout_t six, two;
+
+    CHECK_EQ(shmemx_layout_indexed_block(LONG_SHORT, offset, 6, &six), 0);
+    CHECK_EQ(shmemx_layout_vector(LONG, 2 * LONG, 2, &two), 0);
+    for (size_t i = 0; i < LONG_AREA; i++)
+        near_bytes[i] = (unsigned char)(i % 251 + 1), far_bytes[i] = 0;
+    shmem_barrier_all();
+    CHECK_EQ(shmemx_put_layout(far_bytes, six, near_bytes, two, next), 0);
+    shmem_barrier_all();
+    CHECK(same_long_blocks(six, two));
+    CHECK_EQ(count_zeroes(far_bytes), LONG);
+    memset(near_bytes, 0, sizeof near_bytes);
+    CHECK_EQ(shmemx_get_layout(near_bytes, two, far_bytes, six, next), 0);
+    CHECK(same_long_blocks(six, two));
+    CHECK_EQ(count_zeroes(near_bytes), LONG);
+    shmemx_layout_free(&six);
+    shmemx_layout_free(&two);
+}
+
 /* ---- copies between layouts, other constructors ------------------------------------ */
 
 static void check_constructors(void)
@@ -336,6 +386,7 @@ int main(void)
     CHECK_EQ(failures, 0);
     send_layout();
     transfer();
+    transfer_long_blocks();
     check_constructors();
     messages_open();
     check_null_arrays();
