@@ -74,17 +74,20 @@ static void tune_end_turn(struct pack_tune_cell *c)
                               (uint64_t)(tune_best(c) + 1));
 }
 
-/* Samples of more than 5/4 of the least one are disturbed. */
-static void tune_add_sample(struct pack_tune_sample *s, uint64_t cost)
+/* Samples of more than 5/4 of the least one are disturbed, unless the difference may come
+ * from the steps of the clock, of which the begin and the end each miss up to one. */
+static void tune_add_sample(struct pack_tune_sample *s, uint64_t cost, uint64_t step)
 {
     uint32_t now = cost < UINT32_MAX ? (uint32_t)cost : UINT32_MAX;
+    uint64_t slack = now / 4 > 2 * step ? now / 4 : 2 * step;
 
     if (now < s->least) {
-        if ((uint64_t)now + now / 4 < s->least)
+        if (now + slack < s->least)
             s->sum = s->count = 0;
         s->least = now;
     }
-    if (now <= (uint64_t)s->least + s->least / 4) {
+    slack = s->least / 4 > 2 * step ? s->least / 4 : 2 * step;
+    if (now <= s->least + slack) {
         s->sum += now;
         s->count++;
     }
@@ -106,7 +109,8 @@ static void tune_measure(struct pack_tune_cell *c, const struct pack_tune_kernel
     with->run(k, v);
     uint64_t ticks = pack_ticks() - begin;
     if (c->turn >= tune_turns_of(c).cold)
-        tune_add_sample(&c->sample[k], (ticks << 16) / (v->block * v->count));
+        tune_add_sample(&c->sample[k], (ticks << 16) / (v->block * v->count),
+                        ((uint64_t)PACK_TICKS_STEP << 16) / (v->block * v->count));
     c->next = (uint8_t)(k + 1);
     if (c->candidates >> c->next == 0)
         tune_end_turn(c);
