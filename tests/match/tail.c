@@ -7,8 +7,11 @@
  *   - of two receives of a thread that fit a message, the later one did not get it if the
  *     earlier one got a later message of that source, or none;
  *   - of two messages of a source that fit a receive, the later one did not go to it if
- * the earlier one went to a later receive of that thread, or to none. usage: tail [rounds
- * [seed]]; exit 1 if a check fails.  Run by tail.sh.
+ *     the earlier one went to a later receive of that thread, or to none.
+ *
+ *   tail [rounds [seed]]
+ *
+ * Exit status 1 if a check fails.  Run by tail.sh.
  */
 #include "config.h"
 

@@ -53,8 +53,10 @@ Test(match, tail_queues_agree_with_a_list, .timeout = 3000)
 
 Test(match, without_memory_a_queue_is_a_list)
 {
-    for (fail_of = 2; fail_of <= 5; fail_of++)
-        check_all(fail_of % 2 == 0, fail_of, 20000);
+    for (fail_of = 2; fail_of <= 5; fail_of++) {
+        struct check_match_result r = check_all(fail_of % 2 == 0, fail_of, 20000);
+        cr_expect(r.failed_allocations > 0, "aligned_alloc was not replaced");
+    }
 }
 
 /* ---- one matcher ---------------------------------------------------------------- */
@@ -214,6 +216,9 @@ Test(match, options)
     o.lane_bits = 12;
     cr_expect_eq(match_queue_init(&q, &o, true), EINVAL);
     o.lane_bits = 16;
+    o.engine = MATCH_ENGINES;
+    cr_expect_eq(match_queue_init(&q, &o, true), EINVAL);
+    o.engine = MATCH_AUTO;
     for (o.isa = 0; o.isa < ISAS; o.isa++)
         cr_expect_eq(match_queue_init(&q, &o, true), isa_here(o.isa) ? 0 : EINVAL);
 }
@@ -226,8 +231,8 @@ Test(match, statistics)
     o.timed = true;
     cr_assert_eq(match_init(&m, &o), 0);
     for (int i = 0; i < 1000; i++)
-        post(&m, i, i % 4, i << 4);
-    cr_expect_eq(arrive(&m, 999 % 4, 999 << 4), &entries[999]);
+        post(&m, i, 64 + i % 4, i << 4);
+    cr_expect_eq(arrive(&m, 64 + 999 % 4, 999 << 4), &entries[999]);
     cr_expect_null(arrive(&m, 5, 5));
     const struct match_stats *s = &m.posted.stats;
     cr_expect_eq(s->searches, 2);
@@ -241,4 +246,19 @@ Test(match, statistics)
     cr_expect_eq(match_queue_source_bits(&m.posted), 2);
     cr_expect_eq(match_queue_tag_bits(&m.posted), 10);
     match_free(&m);
+}
+
+/* Every engine counts the bits that vary; a constant source has none. */
+Test(match, bits_of_short_queues)
+{
+    FOR_EACH_ENGINE(e)
+    {
+        struct matcher m;
+        open_matcher(&m, e);
+        for (int i = 0; i < 8; i++)
+            post(&m, i, 1023, 4096 + i);
+        cr_expect_eq(match_queue_source_bits(&m.posted), 0);
+        cr_expect_eq(match_queue_tag_bits(&m.posted), 3);
+        match_free(&m);
+    }
 }

@@ -8,10 +8,14 @@
  * is the order in which entries were appended.
  *
  * The lanes of a node are the compared keys of all slots, one behind the other, in a
- * queue of posted receives their masks, and the pointers to the entries: fuzzy
- * key[SLOTS], mask[SLOTS], of 1, 2 or 4 bytes array, vector source[SLOTS], tag[SLOTS],
- * source mask[SLOTS], tag mask[SLOTS], of 4 bytes Keys are stored masked: a wildcard is 0
- * under the mask 0.
+ * queue of posted receives their masks, and the pointers to the entries:
+ *
+ *   - fuzzy: key[SLOTS], mask[SLOTS], each of 1, 2 or 4 bytes;
+ *
+ *   - array, vector: source[SLOTS], tag[SLOTS], source mask[SLOTS], tag mask[SLOTS], each
+ *     of 4 bytes.
+ *
+ * Keys are stored masked: a wildcard is 0 under the mask 0.
  *
  * A fuzzy key consists of the high `source_bits` bits of a hash of the source and the
  * high `tag_bits` bits of a hash of the tag; the context is part of both hashes.  The

@@ -227,8 +227,6 @@ bool match_nodes_append(struct match_queue *q, struct match_entry *e)
     if (n == NULL)
         return false;
     match_nodes_store(q, n, e);
-    if (!q->exact && !q->fixed_split)
-        match_split_sample(&q->split, &e->key, q->lane_bits);
     return true;
 }
 

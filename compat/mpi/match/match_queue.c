@@ -66,6 +66,9 @@ int match_queue_init(struct match_queue *q, const struct match_options *options,
         .timed = options->timed,
         .lane_bits = (uint8_t)options->lane_bits,
     };
+    if ((unsigned)options->engine >= MATCH_ENGINES)
+        return EINVAL;
+    match_split_init(&q->split, options->lane_bits);
     if (options->engine == MATCH_LIST)
         return 0;
     q->scan = match_queue_scan(options);
@@ -74,7 +77,6 @@ int match_queue_init(struct match_queue *q, const struct match_options *options,
     q->list_max = options->engine == MATCH_AUTO ? AUTO_LIST_MAX : 0;
     q->nodes_min = options->engine == MATCH_AUTO ? AUTO_NODES_MIN : 0;
     q->in_nodes = q->list_max == 0;
-    match_split_init(&q->split, options->lane_bits);
     return 0;
 }
 
@@ -116,6 +118,9 @@ static void match_queue_to_list(struct match_queue *q)
 void match_queue_append(struct match_queue *q, struct match_entry *e)
 {
     PGAS_ASSERT(e->where == MATCH_NOWHERE);
+    match_split_sample(&q->split, &e->key);
+    if (!q->fixed_split && q->split.samples >= MATCH_PERIOD)
+        match_split_choose(&q->split, q->lane_bits);
     if (++q->count > q->stats.longest)
         q->stats.longest = q->count;
     if (!q->in_nodes && q->count > q->list_max && q->scan != NULL && !q->no_nodes)

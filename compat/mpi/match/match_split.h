@@ -11,13 +11,16 @@
 #ifndef COMPAT_MPI_MATCH_SPLIT_H
 #define COMPAT_MPI_MATCH_SPLIT_H
 
+#include <stdbool.h>
+
 #include "compat/mpi/match/match_key.h"
 
 enum { MATCH_PERIOD = 256 };
 
 struct match_split {
     uint8_t source_bits, tag_bits; /* together the width of a key */
-    uint16_t samples;              /* in this period */
+    bool has_source, has_tag;      /* source, tag are valid */
+    uint32_t samples;              /* since the last choice */
     int32_t source, tag;           /* last ones that were not wildcards */
     uint32_t source_varies, tag_varies;
     uint32_t source_before, tag_before; /* of the last period */
@@ -49,19 +52,21 @@ static inline void match_split_choose(struct match_split *s, unsigned width)
     s->samples = 0;
 }
 
-static inline void match_split_sample(struct match_split *s, const struct match_key *key,
-                                      unsigned width)
+static inline void match_split_sample(struct match_split *s, const struct match_key *key)
 {
     if (key->source != MATCH_ANY_SOURCE) {
-        s->source_varies |= (uint32_t)(key->source ^ s->source);
+        if (s->has_source)
+            s->source_varies |= (uint32_t)(key->source ^ s->source);
         s->source = key->source;
+        s->has_source = true;
     }
     if (key->tag != MATCH_ANY_TAG) {
-        s->tag_varies |= (uint32_t)(key->tag ^ s->tag);
+        if (s->has_tag)
+            s->tag_varies |= (uint32_t)(key->tag ^ s->tag);
         s->tag = key->tag;
+        s->has_tag = true;
     }
-    if (++s->samples == MATCH_PERIOD)
-        match_split_choose(s, width);
+    s->samples++;
 }
 
 #endif

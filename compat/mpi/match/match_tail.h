@@ -48,7 +48,8 @@ struct match_tail {
 int match_tail_init(struct match_tail *t, const struct match_options *options);
 void match_tail_free(struct match_tail *t);
 
-/* As in match.h, by any number of threads. */
+/* As in match.h, by any number of threads.  After NULL the entry may already have been
+ * matched by another thread: the caller must not touch it without synchronization. */
 struct match_entry *match_tail_post(struct match_tail *t, struct match_entry *receive);
 struct match_entry *match_tail_arrive(struct match_tail *t, struct match_entry *message);
 struct match_entry *match_tail_mprobe(struct match_tail *t,

@@ -296,6 +296,7 @@ static void run_add(struct run *r, const struct match_queue *q, uint32_t inbox, 
     result->compactions += q->stats.compactions;
     result->merges += q->stats.merges;
     result->conversions += q->stats.conversions;
+    result->failed_allocations += q->stats.failed_allocations;
     if (q->stats.longest > result->longest)
         result->longest = q->stats.longest;
 }

@@ -13,6 +13,7 @@ enum { CHECK_MATCH_TEXT = 256, CHECK_MATCH_ENGINES = 32 };
 
 struct check_match_result {
     uint64_t operations, matches, false_positives, compactions, merges, conversions;
+    uint64_t failed_allocations;
     uint32_t longest;
     char text[CHECK_MATCH_TEXT]; /* empty: all engines agree with the model */
 };
