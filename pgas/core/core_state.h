@@ -165,6 +165,7 @@ struct ft_state {
     uint64_t *acknowledged;
     bool slot_used[FT_SLOTS]; /* mailboxes in use */
     uint32_t processed;       /* failures when ft_process ended last */
+    struct ft_temp *kept;     /* until the network is closed (ft_temp.h) */
     void (*handler)(const int *pes, int n, void *arg);
     void *handler_arg;
     pthread_t handler_thread; /* ft_handler.c */

@@ -7,6 +7,7 @@
 #include "pgas/core/base/os.h"
 #include "pgas/core/boot/node.h"
 #include "pgas/ft/ft_map.h"
+#include "pgas/ft/ft_types.h"
 
 static uint64_t ft_map_round_up(uint64_t n)
 {
@@ -137,7 +138,8 @@ static bool ft_map_count(struct ft_map *map)
 
     for (uint32_t i = 0; i < ft_map_set_words(map); i++)
         n += (uint32_t)__builtin_popcountll(
-            atomic_load_explicit(&ft_map_failed(map)[i], memory_order_acquire));
+            atomic_load_explicit(&ft_map_failed(map)[i], memory_order_acquire) &
+            ft_set_valid(i, map->npes));
     while (seen < n)
         if (atomic_compare_exchange_weak_explicit(
                 &map->failures, &seen, n, memory_order_acq_rel, memory_order_acquire))

@@ -7,8 +7,11 @@
 
 #include "pgas/core/base/pgas.h"
 #include "pgas/core/boot/node.h"
+#include "pgas/core/core_state.h"
 #include "pgas/ft/ft.h"
 #include "pgas/ft/ft_temp.h"
+
+#define STATE core_self.ft
 
 /* Before the memory; in the list of its guard. */
 struct ft_temp {
@@ -49,8 +52,34 @@ void ft_temp_free(void *memory)
     free(temp);
 }
 
+/* Moves all memory of the guard to STATE.kept. */
+static void ft_temp_keep_all(struct ft_guard *g)
+{
+    pthread_mutex_lock(&STATE.lock);
+    while (g->temps != NULL) {
+        struct ft_temp *temp = g->temps;
+        g->temps = temp->next;
+        temp->next = STATE.kept;
+        STATE.kept = temp;
+    }
+    pthread_mutex_unlock(&STATE.lock);
+}
+
 void ft_temp_free_all(struct ft_guard *g)
 {
+    if (pgas_self.net != NULL) {
+        ft_temp_keep_all(g);
+        return;
+    }
     while (g->temps != NULL)
         ft_temp_free(g->temps + 1);
+}
+
+void ft_temp_fini(void)
+{
+    while (STATE.kept != NULL) {
+        struct ft_temp *temp = STATE.kept;
+        STATE.kept = temp->next;
+        free(temp);
+    }
 }

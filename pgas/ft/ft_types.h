@@ -22,6 +22,14 @@ enum {
 #define FT_NEVER        UINT64_MAX /* a time that does not come */
 #define FT_SET_WORDS(n) (((size_t)(n) + 63) / 64)
 
+/* The bits of word `w` of a set that belong to its n members. */
+static inline uint64_t ft_set_valid(size_t w, uint32_t n)
+{
+    if (w * 64 >= n)
+        return 0;
+    return n - w * 64 >= 64 ? UINT64_MAX : (UINT64_C(1) << (n - w * 64)) - 1;
+}
+
 /* Names one agreement.  All members of a team use the same team id and count its
  * agreements with seq; a node starts agreement seq + 1 only after the decision of seq was
  * delivered to it. */

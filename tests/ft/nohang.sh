@@ -122,7 +122,7 @@ check_times() {
 
 check_table
 if [ -n "${PGAS_TEST_LONG:-}" ]; then
-    while [ "$(kills)" -lt "${NOHANG_KILLS:-20000}" ]; do
+    while [ "$failures" -lt 10 ] && [ "$(kills)" -lt "${NOHANG_KILLS:-20000}" ]; do
         for n in 2 3 5 8 16; do
             job "$n" -F
             job "$n" "-F -t" SHMEM_STRESS="$seed"

@@ -7,7 +7,7 @@ set -eu
 cd "$top_builddir"
 work=$(mktemp -d "${TMPDIR:-/tmp}/sim.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-seeds=10000 mutant_seeds=2000 nodes='16 33 64' # 33: not a power of two
+seeds=6000 mutant_seeds=2000 nodes='16 33 64' # 33: not a power of two
 [ -z "${PGAS_TEST_LONG:-}" ] || seeds=1000000 nodes='16 33 64 256 1024 4096'
 processors=$(nproc)
 failures=0

@@ -376,6 +376,21 @@ Test(ft_service, questions_are_repeated_ever_later)
     job_close();
 }
 
+/* A PE that does not leave the call delays the decision; the coordinator answers each
+ * question by an OPEN, which does not make the next question come earlier. */
+Test(ft_service, opened_calls_are_asked_about_ever_later)
+{
+    job_open();
+    fail(DEAD);
+    enter(3, LINE, false);
+    ask(4, LINE, DEAD);
+    asks = 0;
+    for (int i = 0; i < 100; i++)
+        run_after(100);
+    cr_assert_leq(asks, 30, "%u frames of questions in 10 s", asks);
+    job_close();
+}
+
 /* What a PE that crashes has left is no reason to consider another one failed. */
 Test(ft_service, damaged_lines)
 {

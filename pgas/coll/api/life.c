@@ -44,6 +44,7 @@
 #include "pgas/datatype/pack/pack_choice.h"
 #include "pgas/ft/ft.h"
 #include "pgas/ft/ft_boot.h"
+#include "pgas/ft/ft_temp.h"
 #include "pgas/profile/profile.h"
 #include "pgas/threads/atomic.h"
 
@@ -134,6 +135,7 @@ static void life_free_heap(bool exiting)
 {
     if (exiting)
         return;
+    ft_temp_fini();
     peer_fini();
     heap_fini();
 }

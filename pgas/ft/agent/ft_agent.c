@@ -237,11 +237,12 @@ static void ft_agent_raise_priority(void)
 }
 
 /* Binds the calling thread to every second of the processors that it may use, from the
- * first or from the second one on. */
-static void ft_agent_bind(int first)
+ * first or from the second one on; agents of several nodes of a host alternate. */
+static void ft_agent_bind(const struct ft_agent *agent, uint32_t thread)
 {
+    uint32_t first = (thread + agent->map->node) % 2;
     cpu_set_t all, half;
-    int n = 0;
+    uint32_t n = 0;
 
     CPU_ZERO(&half);
     if (sched_getaffinity(0, sizeof all, &all) != 0)
@@ -293,7 +294,7 @@ static void *ft_agent_poll(void *arg)
     struct ft_agent *agent = arg;
 
     ft_agent_raise_priority();
-    ft_agent_bind(0);
+    ft_agent_bind(agent, 0);
     while (!ft_agent_stopping(agent)) {
         pthread_mutex_lock(&agent->lock);
         ft_agent_step(agent);
@@ -321,7 +322,7 @@ static void *ft_agent_wait(void *arg)
     _Atomic uint32_t *event = &agent->map->event;
 
     ft_agent_raise_priority();
-    ft_agent_bind(1);
+    ft_agent_bind(agent, 1);
     while (!ft_agent_stopping(agent)) {
         uint32_t seen = atomic_load_explicit(event, memory_order_acquire);
         pthread_mutex_lock(&agent->lock);

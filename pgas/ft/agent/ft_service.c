@@ -65,6 +65,7 @@ static void ft_service_on_failed(void *host, const struct ft_news *news)
     n = ft_service_list(s, news->pes, s->map->npes);
     ft_map_fail(s->node, s->list, n);
     s->recheck = true;
+    s->due_ns = 0;
     ft_service_expect_answers(s);
 }
 
@@ -131,7 +132,7 @@ static bool ft_service_make_order(struct ft_service *s)
 static void ft_service_copy_set(uint64_t *to, const _Atomic uint64_t *from, uint32_t n)
 {
     for (uint32_t w = 0; w < FT_SET_WORDS(n); w++)
-        to[w] = atomic_load_explicit(&from[w], memory_order_acquire);
+        to[w] = atomic_load_explicit(&from[w], memory_order_acquire) & ft_set_valid(w, n);
 }
 
 /* Copies the failures in the map to s->set and s->pes.  A predecessor may have
@@ -242,7 +243,7 @@ static void ft_service_report_failures(struct ft_service *s, uint64_t now)
     for (uint32_t w = 0; w < ft_map_set_words(s->map); w++) {
         uint64_t fresh =
             atomic_load_explicit(&ft_map_failed(s->map)[w], memory_order_acquire) &
-            ~known[w];
+            ft_set_valid(w, s->map->npes) & ~known[w];
         for (; fresh != 0; fresh &= fresh - 1)
             s->list[n++] = w * 64 + (uint32_t)__builtin_ctzll(fresh);
     }

@@ -128,9 +128,11 @@ void ft_service_on_commit(struct ft_service *s, uint32_t kind, const void *data,
     if (kind == FT_PAYLOAD_COMMIT_ASK) {
         c->repeat = c->repeat || c->state == FT_COMMIT_DECIDED || what.again != 0;
     } else if (kind == FT_PAYLOAD_COMMIT_OPEN) {
-        c->wait_ns = AGAIN_NS;
-        if (c->state == FT_COMMIT_ASKED)
+        /* A repeated one does not make the questions more frequent. */
+        if (c->state == FT_COMMIT_ASKED) {
+            c->wait_ns = AGAIN_NS;
             c->state = FT_COMMIT_OPEN;
+        }
         c->reopened = c->state == FT_COMMIT_DECIDED;
     }
 }
