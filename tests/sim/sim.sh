@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# sim.sh - simulated jobs (job.h): random programs with faults, 10 000 seeds
+# sim.sh - simulated jobs (job.h): random programs with faults, 6000 seeds
 # (PGAS_TEST_LONG: 1 000 000); equal seeds give equal runs; the costs of the collectives and
 # of start-up on many nodes against their formulas; and mutants, each of which a seed must reveal.
 set -eu
