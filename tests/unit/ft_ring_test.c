@@ -38,6 +38,14 @@ static unsigned ring_tick_at(uint64_t now)
     return due;
 }
 
+/* A host that runs whenever it has to, until `now`. */
+static unsigned ring_run_to(uint64_t now)
+{
+    while (ring.wake < now)
+        ring_tick_at(ring.wake);
+    return ring_tick_at(now);
+}
+
 static void ring_hear_at(uint64_t now, uint32_t from)
 {
     ft_ring_received(&ring, ft_ring_advance(&ring, now), from);
@@ -57,10 +65,8 @@ Test(ft_ring, silence_of_eta_is_a_verdict, .init = ring_start)
     ring_tick_at(0);
     ring_hear_at(DELTA / 2, 2);
     ring_hear_at(DELTA / 2 + 1, 4); /* not the observed node */
-    ring_tick_at(DELTA);
-    ring_tick_at(2 * DELTA);
-    cr_assert_eq(ring_tick_at(DELTA / 2 + ETA - 1) & FT_RING_VERDICT, 0);
-    cr_assert(ring_tick_at(DELTA / 2 + ETA) & FT_RING_VERDICT);
+    cr_assert_eq(ring_run_to(DELTA / 2 + ETA - 1) & FT_RING_VERDICT, 0);
+    cr_assert(ring_run_to(DELTA / 2 + ETA) & FT_RING_VERDICT);
 }
 
 Test(ft_ring, grace_is_added_once, .init = ring_start)
@@ -68,7 +74,7 @@ Test(ft_ring, grace_is_added_once, .init = ring_start)
     ft_ring_init(&ring, 0, 10 * DELTA);
     for (uint64_t t = 0; t < 12 * DELTA; t += DELTA)
         cr_assert_eq(ring_tick_at(t), FT_RING_BEAT);
-    cr_assert(ring_tick_at(12 * DELTA) & FT_RING_VERDICT);
+    cr_assert(ring_run_to(12 * DELTA) & FT_RING_VERDICT);
 }
 
 /* A node that is not armed yet accepts no connections. */
