@@ -25,8 +25,8 @@ struct frame {
 struct agent {
     uint32_t node, incarnation;
     struct ft_service service;
-    bool lossy; /* frames to it are lost */
-    bool deaf;  /* .. those about calls, except for what is sent after forget() */
+    bool lossy;       /* frames to it are lost */
+    bool loses_calls; /* only those about calls are lost */
 };
 
 static struct agent agent[NODES];
@@ -108,7 +108,7 @@ static void run(void)
         struct agent *a = &agent[f->to];
         first = f->next;
         last = first == NULL ? &first : last;
-        if (!a->lossy && !(a->deaf && kind_of_call(f) != 0)) {
+        if (!a->lossy && !(a->loses_calls && kind_of_call(f) != 0)) {
             ft_service_receive(&a->service, now, f->from, 1, f->bytes, f->len);
             ft_service_serve(&a->service, now);
         }
@@ -136,9 +136,9 @@ static void replace_agent(uint32_t i)
 {
     ft_service_fini(&agent[i].service);
     start_agent(i, ++agent[i].incarnation);
-    agent[i].deaf = true;
+    agent[i].loses_calls = true;
     run();
-    agent[i].deaf = false;
+    agent[i].loses_calls = false;
 }
 
 static struct ft_calls *calls_of(uint32_t pe)
