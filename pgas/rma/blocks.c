@@ -143,9 +143,11 @@ static bool blocks_next_part(struct layout_cursor *dest, struct layout_cursor *s
     return layout_cursor_next(dest, from->bytes, to);
 }
 
-static void blocks_put_parts(shmem_ctx_t ctx, char *dest,
-                             const struct layout *dest_layout, const char *source,
-                             const struct layout *source_layout, int pe, const char *fn)
+/* Transfer each part by rma_put or rma_get_nbi. */
+static void blocks_transfer_parts(
+    void (*transfer)(shmem_ctx_t, void *, const void *, size_t, int, const char *),
+    shmem_ctx_t ctx, char *dest, const struct layout *dest_layout, const char *source,
+    const struct layout *source_layout, int pe, const char *fn)
 {
     struct layout_cursor d, s;
     struct layout_part to, from;
@@ -153,21 +155,7 @@ static void blocks_put_parts(shmem_ctx_t ctx, char *dest,
     layout_cursor_seek(&d, dest_layout, 0);
     layout_cursor_seek(&s, source_layout, 0);
     while (blocks_next_part(&d, &s, &to, &from))
-        rma_put(ctx, dest + to.at, source + from.at, to.bytes, pe, fn);
-}
-
-static void blocks_get_parts(shmem_ctx_t ctx, char *dest,
-                             const struct layout *dest_layout, const char *source,
-                             const struct layout *source_layout, int pe, const char *fn)
-{
-    struct layout_cursor d, s;
-    struct layout_part to, from;
-
-    layout_cursor_seek(&d, dest_layout, 0);
-    layout_cursor_seek(&s, source_layout, 0);
-    while (blocks_next_part(&d, &s, &to, &from))
-        rma_get_nbi(ctx, dest + to.at, source + from.at, to.bytes, pe, fn);
-    order_quiet(ctx, fn);
+        transfer(ctx, dest + to.at, source + from.at, to.bytes, pe, fn);
 }
 
 void rma_put_layout(shmem_ctx_t ctx, void *dest, const struct layout *dest_layout,
@@ -189,7 +177,8 @@ void rma_put_layout(shmem_ctx_t ctx, void *dest, const struct layout *dest_layou
     f.base = peer_symaddr(low, extent, pe, fn);
     f.memory = (void *)(uintptr_t)source;
     if (blocks_are_long(dest_layout) && blocks_are_long(source_layout))
-        blocks_put_parts(ctx, dest, dest_layout, source, source_layout, pe, fn);
+        blocks_transfer_parts(rma_put, ctx, dest, dest_layout, source, source_layout, pe,
+                              fn);
     else
         blocks_put_remote(ctx, &f, pe, fn);
 }
@@ -211,8 +200,11 @@ void rma_get_layout(shmem_ctx_t ctx, void *dest, const struct layout *dest_layou
     all.local = dest_layout;
     all.base = peer_symaddr(low, extent, pe, fn);
     all.memory = dest;
-    if (blocks_are_long(dest_layout) && blocks_are_long(source_layout))
-        blocks_get_parts(ctx, dest, dest_layout, source, source_layout, pe, fn);
-    else
+    if (!blocks_are_long(dest_layout) || !blocks_are_long(source_layout)) {
         blocks_get_remote(ctx, &all, pe, fn);
+        return;
+    }
+    blocks_transfer_parts(rma_get_nbi, ctx, dest, dest_layout, source, source_layout, pe,
+                          fn);
+    order_quiet(ctx, fn);
 }
