@@ -26,6 +26,7 @@ $1 == "cost" && (!(($4, $5, $2) in fastest) || $7 < fastest[$4, $5, $2]) {
     fastest[$4, $5, $2] = $7 + 0
 }
 $1 == "bfs" { value["bfs " $4 " " $3, $5, $2] = $6; pair["bfs " $4 " " $3, $5] = 1 }
+$1 == "idle" { idle[++idles] = $0 }
 $1 == "calls" { value["calls", $3, $2] = $4 / $5; operation[$3] = 1 }
 
 function print_detect(    k, part) {
@@ -77,6 +78,11 @@ function print_pairs(kind, unit,    k, part, abort_, continue_, ratio, seen, i, 
 }
 END {
     print_detect()
+    for (i = 1; i <= idles; i++) {
+        split(idle[i], idle_field, " ")
+        printf "period %3d ms, idle for %d s: %d barriers, %d false detections\n",
+            idle_field[2], idle_field[3], idle_field[4], idle_field[5]
+    }
     print_pairs("cost", "ns")
     for (name in operation)
         printf "system calls per %s: abort %.3f, continue %.3f\n", name,

@@ -3,14 +3,22 @@
  * ft_detect.c - measures how long after the failure of PEs or nodes all survivors know
  * it. Each round kills PEs or nodes at a time that all PEs have agreed on, while the
  * others wait in a barrier; then the survivors shrink and go on.  For each round it
- * prints kill SURVIVORS KNOWN RETURNED the time in us until the failure handler of the
+ * prints kill SURVIVORS KNOWN RETURNED: the time in us until the failure handler of the
  * last survivor had been called for all failed PEs, and until the barrier of the last
  * survivor had returned.  All PEs must be on one host, whose monotonic clock they
- * compare. ft_detect [-k kills] [-m MiB] [-n nodes] [-r seed] [-s] [-c] -k N  rounds at
- * most (as many as possible) -m N  writes N MiB of symmetric memory first -n N  kills the
- * daemons of N nodes at a time, by default one PE -s    stops nodes with all their PEs
- * instead of killing them: nothing is closed -c    nodes with consecutive numbers, not
- * random ones -r N  seed
+ * compare.
+ *
+ *     ft_detect [-k kills] [-m MiB] [-n nodes] [-r seed] [-w ms] [-s] [-c]
+ *     ft_detect -i seconds
+ *
+ * -k N: rounds at most (as many as possible); -m N: writes N MiB of symmetric memory
+ * first; -n N: kills the daemons of N nodes at a time, by default one PE; -s: stops nodes
+ * with all their PEs instead of killing them, so that nothing is closed; -c: nodes with
+ * consecutive numbers, not random ones; -w MS: waits before the first round; -r N: seed.
+ *
+ * -i: nothing is killed.  The PEs wait in barriers, each of which PE 0 enters 10 ms after
+ * the last one.  Prints idle SECONDS BARRIERS FAILED; each failed PE was declared failed
+ * although it ran, and the barriers go on without it.
  */
 #include <sched.h>
 #include <shmemx.h>
@@ -26,11 +34,12 @@
 enum {
     PES_MAX = 1024,
     DELAY_NS = 3000000, /* from the agreement on the time of death to that time */
-    SPIN_NS = 200000
+    SPIN_NS = 200000,
+    IDLE_US = 10000 /* between two barriers of -i */
 };
 
 static struct {
-    long kills, wait_ms;
+    long kills, wait_ms, idle_s;
     int nodes;
     size_t mib;
     uint64_t seed;
@@ -203,12 +212,46 @@ static void round_run(int victims)
     }
 }
 
+static void idle_failure(const int *pes, int n, void *arg)
+{
+    (void)arg;
+    for (int i = 0; i < n; i++)
+        fprintf(stderr, "ft_detect: PE %d learns at %.3f s that PE %d has failed\n", me,
+                (double)now_ns() / 1e9, pes[i]);
+}
+
+/* The largest time of all PEs ends the run, so that all end it after the same barrier. */
+static void idle_run(void)
+{
+    uint64_t begin = now_ns();
+    long barriers = 0;
+
+    shmemx_failure_handler(idle_failure, NULL);
+    for (last[0] = 0; last[0] < (uint64_t)option.idle_s * 1000000000; barriers++) {
+        if (shmem_team_my_pe(team) == 0)
+            usleep(IDLE_US);
+        times[0] = now_ns() - begin;
+        if (shmem_team_sync(team) == 0 && shmem_max_reduce(team, last, times, 1) == 0)
+            continue;
+        if (team != SHMEM_TEAM_WORLD)
+            shmem_team_destroy(team);
+        if (shmemx_team_shrink(SHMEM_TEAM_WORLD, &team) != 0)
+            shmem_global_exit(1);
+    }
+    if (shmem_team_my_pe(team) == 0)
+        printf("idle %.1f %ld %d\n", (double)last[0] / 1e9, barriers,
+               npes - shmem_team_n_pes(team));
+}
+
 static bool read_options(int argc, char **argv)
 {
     int c;
 
-    while ((c = getopt(argc, argv, "k:m:n:r:w:sc")) != -1)
+    while ((c = getopt(argc, argv, "i:k:m:n:r:w:sc")) != -1)
         switch (c) {
+        case 'i':
+            option.idle_s = atol(optarg);
+            break;
         case 'k':
             option.kills = atol(optarg);
             break;
@@ -236,12 +279,26 @@ static bool read_options(int argc, char **argv)
     return optind == argc;
 }
 
+static void measure(void)
+{
+    shmemx_failure_handler(on_failure, NULL);
+    shmem_barrier_all();
+    for (long i = 0; i < option.kills; i++) {
+        int victims = choose();
+        if (victims == 0)
+            break;
+        if (i == 0)
+            usleep((useconds_t)option.wait_ms * 1000);
+        round_run(victims);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (!read_options(argc, argv)) {
         fprintf(stderr,
                 "usage: ft_detect [-k kills] [-m MiB] [-n nodes] [-r seed] [-w ms] "
-                "[-s] [-c]\n");
+                "[-s] [-c]\n       ft_detect -i seconds\n");
         return 2;
     }
     shmem_init();
@@ -256,16 +313,10 @@ int main(int argc, char **argv)
     while (first_here < me && shmem_ptr(&first_here, first_here) == NULL)
         first_here++;
     shmem_fcollect(SHMEM_TEAM_WORLD, first_of, &first_here, 1);
-    shmemx_failure_handler(on_failure, NULL);
-    shmem_barrier_all();
-    for (long i = 0; i < option.kills; i++) {
-        int victims = choose();
-        if (victims == 0)
-            break;
-        if (i == 0)
-            usleep((useconds_t)option.wait_ms * 1000);
-        round_run(victims);
-    }
+    if (option.idle_s > 0)
+        idle_run();
+    else
+        measure();
     shmem_finalize();
     return 0;
 }
