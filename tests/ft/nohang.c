@@ -172,6 +172,17 @@ static uint64_t nohang_node_of(int victim)
     return set != nohang_alive ? set : (uint64_t)1 << victim;
 }
 
+/* Rounds of one case take all modes in turn; else all cases have one mode, then the next.
+ */
+static int nohang_mode_of(const struct options *o, int pair)
+{
+    if (o->mode >= 0)
+        return o->mode;
+    if (o->test != NULL)
+        return (int)((o->seed + (uint64_t)pair) % MODES);
+    return pair / nohang_cases() % MODES;
+}
+
 static void nohang_plan(struct nohang_round *r, const struct options *o,
                         shmem_team_t team)
 {
@@ -181,8 +192,7 @@ static void nohang_plan(struct nohang_round *r, const struct options *o,
     r->random = nohang_mix(o->seed * 1000 + (uint64_t)r->number);
     r->own = r->random + (uint64_t)shmem_my_pe() + 1;
     r->test = o->test != NULL ? nohang_find(o->test) : nohang_at(pair % nohang_cases());
-    r->mode = o->mode >= 0 ? (enum nohang_mode)o->mode
-                           : (enum nohang_mode)(pair / nohang_cases() % MODES);
+    r->mode = (enum nohang_mode)nohang_mode_of(o, pair);
     r->team = team;
     r->me = shmem_team_my_pe(team);
     r->npes = shmem_team_n_pes(team);

@@ -140,7 +140,7 @@ static void team_end_dup(struct nohang_round *r)
 
 enum { THREAD_CALLS = 40 };
 static long team_in[2][64], team_out[2][64 * BOARD_PES];
-static shmem_team_t team_others; /* all but the victim */
+static shmem_team_t team_others; /* all but the victims */
 
 static void team_threads_begin(struct nohang_round *r)
 {
@@ -148,12 +148,13 @@ static void team_threads_begin(struct nohang_round *r)
 
     team_dup(r);
     for (int i = 0; i < r->npes; i++)
-        if (i != r->victim_index)
+        if (!nohang_has(r->victims,
+                        shmem_team_translate_pe(r->team, i, SHMEM_TEAM_WORLD)))
             list[n++] = i;
     CHECK_EQ(shmemx_team_create(r->team, list, n, &team_others), 0);
 }
 
-/* Collectives of a team without the victim are not disturbed. */
+/* Collectives of a team without the victims are not disturbed. */
 static void *team_thread(void *arg)
 {
     (void)arg;
