@@ -159,9 +159,9 @@ struct ctx_state {
 /* ---- failures --------------------------------------------------------------------- */
 
 struct ft_state {
-    pthread_mutex_t lock; /* protects what follows */
-    uint64_t *told;       /* failed PEs that the network knows of: a set of PEs */
-    uint64_t *handled;    /* those for which the handler was called; its thread only */
+    pthread_mutex_t lock;   /* protects what follows */
+    uint64_t *net_notified; /* failed PEs that the network knows of: a set of PEs */
+    uint64_t *handled;      /* those for which the handler was called; its thread only */
     uint64_t *acknowledged;
     bool slot_used[FT_SLOTS]; /* mailboxes in use */
     uint32_t processed;       /* failures when ft_process ended last */

@@ -33,11 +33,11 @@ void ft_start(void)
 {
     size_t words = ft_map_set_words(pgas_self.ft);
 
-    STATE.told = calloc(words, sizeof(uint64_t));
+    STATE.net_notified = calloc(words, sizeof(uint64_t));
     STATE.handled = calloc(words, sizeof(uint64_t));
     STATE.acknowledged = calloc(words, sizeof(uint64_t));
     ft_map_rank(pgas_self.ft)[pgas_self.local_rank] = (uint32_t)pgas_self.me;
-    if (STATE.told == NULL || STATE.handled == NULL || STATE.acknowledged == NULL)
+    if (STATE.net_notified == NULL || STATE.handled == NULL || STATE.acknowledged == NULL)
         log_die("shmem_init: no memory for sets of %u PEs", pgas_self.npes);
     if (!ft_watch_start())
         log_die("shmem_init: cannot start the thread that watches the PEs of the node: "
@@ -55,10 +55,10 @@ void ft_stop(bool exiting)
     ft_handler_stop();
     if (exiting)
         return; /* other threads may still use the rest */
-    free(STATE.told);
+    free(STATE.net_notified);
     free(STATE.handled);
     free(STATE.acknowledged);
-    STATE.told = STATE.handled = STATE.acknowledged = NULL;
+    STATE.net_notified = STATE.handled = STATE.acknowledged = NULL;
     STATE.handler = NULL;
     STATE.processed = 0;
     pgas_self.ft_acknowledged = 0;
@@ -101,7 +101,7 @@ void ft_process(void)
     int *pes = ft_list();
 
     pthread_mutex_lock(&STATE.lock);
-    int n = ft_collect_new(STATE.told, pes);
+    int n = ft_collect_new(STATE.net_notified, pes);
     pthread_mutex_unlock(&STATE.lock);
     for (int i = 0; i < n && pgas_self.net != NULL; i++)
         net_pe_failed(pes[i]);

@@ -272,7 +272,7 @@ void ft_boot_leave(bool exiting)
     pgas_self.alive = NULL;
     atomic_store_explicit(&ft_map_word(map)[pgas_self.local_rank].alive_ms, 0,
                           memory_order_relaxed);
-    atomic_store_explicit(&ft_map_word(map)[pgas_self.local_rank].left,
+    atomic_store_explicit(&ft_map_word(map)[pgas_self.local_rank].departed,
                           pgas_self.generation, memory_order_release);
     ft_map_notify_agent(map);
     if (atomic_load_explicit(&ft_boot_hosted, memory_order_acquire) != NULL)
@@ -284,11 +284,11 @@ void ft_boot_leave(bool exiting)
 
 static bool ft_boot_is_live(const struct ft_map *map, uint32_t local)
 {
-    uint32_t left =
-        atomic_load_explicit(&ft_map_word(map)[local].left, memory_order_acquire);
+    uint32_t departed =
+        atomic_load_explicit(&ft_map_word(map)[local].departed, memory_order_acquire);
 
     return !ft_map_has_failed(map, ft_map_rank(map)[local]) &&
-           left != pgas_self.generation;
+           departed != pgas_self.generation;
 }
 
 static bool ft_boot_must_take_over(struct ft_map *map, int32_t host)

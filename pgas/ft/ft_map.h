@@ -92,7 +92,7 @@ struct ft_word {
     _Alignas(FT_LINE) _Atomic uint32_t futex;
     /* The last generation of the PE in which it has left shmem_finalize: from then on its
      * end is no failure. */
-    _Atomic uint32_t left;
+    _Atomic uint32_t departed;
     /* CLOCK_MONOTONIC milliseconds, modulo 2^32, at which the PE last called or
      * progressed the library; 0: SHMEM_FT_WATCHDOG does not watch it. */
     _Atomic uint32_t alive_ms;

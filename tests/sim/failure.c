@@ -334,7 +334,8 @@ static void failure_check_left(struct failure_agent *a)
 {
     struct ft_map *map = a->service.map;
 
-    if (atomic_load(&map->agent) != FT_AGENT_RUNNING || !ft_service_pes_left(&a->service))
+    if (atomic_load(&map->agent) != FT_AGENT_RUNNING ||
+        !ft_service_pes_departed(&a->service))
         return;
     if (!ft_proto_is_finished(a->service.proto))
         ft_proto_finish(a->service.proto, failure_clock(a->f));
@@ -459,11 +460,11 @@ static struct failure_death *failure_new_death(struct job *job, int pe)
     return d;
 }
 
-static bool failure_has_left(const struct job *job, int pe)
+static bool failure_has_departed(const struct job *job, int pe)
 {
     const struct pgas *g = job->instance[pe];
 
-    return atomic_load(&ft_map_word(node_ft(g->node))[g->local_rank].left) != 0;
+    return atomic_load(&ft_map_word(node_ft(g->node))[g->local_rank].departed) != 0;
 }
 
 /* The kernel wakes a watch of the node. */
@@ -492,7 +493,7 @@ static void failure_kill_pe(struct job *job, int pe, bool silent)
     struct failure *f = job->failure;
     int node = job_node(&job->config, pe);
 
-    if (sim_is_dead(job->sim, pe) || failure_has_left(job, pe))
+    if (sim_is_dead(job->sim, pe) || failure_has_departed(job, pe))
         return;
     job->dead[pe] = true;
     f->watching[pe] = false;
@@ -666,7 +667,7 @@ void ft_boot_leave(bool exiting)
     (void)exiting;
     if (!ft_boot_on())
         return;
-    atomic_store(&ft_map_word(map)[pgas_self.local_rank].left, pgas_self.generation);
+    atomic_store(&ft_map_word(map)[pgas_self.local_rank].departed, pgas_self.generation);
     ft_map_notify_agent(map);
 }
 

@@ -68,7 +68,7 @@ void boot_events_open(void (*on_failure)(uint32_t pe))
     STATE.on_failure = on_failure;
     STATE.events_last = true;
     pmix_status_t rc = boot_events_register(PMIX_EVENT_HDLR_LAST_IN_CATEGORY);
-    if (rc < 0) {
+    if (rc == PMIX_ERR_EVENT_REGISTRATION) { /* the place is occupied */
         log_debug("PMIx events of failed PEs: another library has the last handler (%s); "
                   "this one is appended to the others",
                   PMIx_Error_string(rc));
@@ -78,7 +78,10 @@ void boot_events_open(void (*on_failure)(uint32_t pe))
     STATE.events = rc >= 0;
     STATE.events_id = rc >= 0 ? (size_t)rc : 0;
     if (rc < 0)
-        log_debug("no PMIx events of failed PEs: %s", PMIx_Error_string(rc));
+        log_warn(
+            "no PMIx events of failed PEs: PMIx_Register_event_handler: %s; failures "
+            "are detected by the library alone",
+            PMIx_Error_string(rc));
 }
 
 void boot_events_close(void)

@@ -175,11 +175,11 @@ static void ft_agent_check_armed(struct ft_agent *agent)
 }
 
 /* The PEs that have left are no longer watched, on any node. */
-static void ft_agent_check_left(struct ft_agent *agent, uint64_t now)
+static void ft_agent_check_departed(struct ft_agent *agent, uint64_t now)
 {
     if (atomic_load_explicit(&agent->map->agent, memory_order_relaxed) !=
             FT_AGENT_RUNNING ||
-        !ft_service_pes_left(&agent->service))
+        !ft_service_pes_departed(&agent->service))
         return;
     if (!ft_proto_is_finished(agent->service.proto))
         ft_proto_finish(agent->service.proto, now);
@@ -189,7 +189,7 @@ static void ft_agent_check_left(struct ft_agent *agent, uint64_t now)
 
 static void ft_agent_fail(struct ft_agent *agent)
 {
-    agent->told_host = true;
+    agent->host_notified = true;
     ft_map_set_agent(agent->node, FT_AGENT_FAILED);
     ft_agent_kill_pes(agent);
     if (agent->options.self_failed != NULL)
@@ -211,7 +211,7 @@ static void ft_agent_step(struct ft_agent *agent)
         now = clock_ns();
         ft_agent_check_exits(agent);
         ft_service_serve(&agent->service, now);
-        ft_agent_check_left(agent, now);
+        ft_agent_check_departed(agent, now);
         due = ft_agent_check_alive(agent, now);
         uint64_t wake = ft_proto_tick(agent->service.proto, clock_ns());
         due = wake < due ? wake : due;
@@ -220,7 +220,7 @@ static void ft_agent_step(struct ft_agent *agent)
         if (agent->mesh != NULL && ft_mesh_due(agent->mesh) < due)
             due = ft_mesh_due(agent->mesh);
     }
-    if (agent->service.self_failed && !agent->told_host)
+    if (agent->service.self_failed && !agent->host_notified)
         ft_agent_fail(agent);
     agent->due_ns = due;
 }

@@ -28,7 +28,7 @@ struct ft_agent {
     struct ft_mesh *mesh; /* NULL: one node */
     struct ft_service service;
     bool joined; /* the mesh knows the other agents */
-    bool told_host;
+    bool host_notified;
     bool warned; /* that there is no memory for a generation */
     int *pidfd;  /* of each local rank; -1: none */
     int exits;   /* epoll set of the pidfds of the PEs that have not ended */

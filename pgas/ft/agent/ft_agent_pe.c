@@ -27,14 +27,14 @@ void ft_agent_watch_pes(struct ft_agent *agent)
     }
 }
 
-/* A PE stores `left` before it ends, so the load after the end sees it. */
+/* A PE stores `departed` before it ends, so the load after the end sees it. */
 static void ft_agent_pe_ended(struct ft_agent *agent, uint32_t local)
 {
     const struct ft_word *word = &ft_map_word(agent->map)[local];
-    uint32_t left = atomic_load_explicit(&word->left, memory_order_acquire);
+    uint32_t departed = atomic_load_explicit(&word->departed, memory_order_acquire);
 
     epoll_ctl(agent->exits, EPOLL_CTL_DEL, agent->pidfd[local], NULL);
-    if ((int32_t)(left - agent->service.generation) < 0)
+    if ((int32_t)(departed - agent->service.generation) < 0)
         ft_map_fail(agent->node, &ft_map_rank(agent->map)[local], 1);
 }
 

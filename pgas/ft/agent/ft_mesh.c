@@ -130,7 +130,7 @@ static void ft_peer_plan(struct ft_mesh *mesh, struct ft_peer *peer, uint64_t ns
 
 static void ft_peer_tell_closed(struct ft_mesh *mesh, struct ft_peer *peer)
 {
-    if (!peer->told && !peer->given_up)
+    if (!peer->close_reported && !peer->given_up)
         peer->closed = mesh->any_closed = true;
 }
 
@@ -193,7 +193,7 @@ bool ft_peer_meet(struct ft_mesh *mesh, uint32_t node, uint32_t incarnation)
     peer->incarnation = incarnation;
     peer->sent_count -= peer->acked;
     peer->acked = peer->sent = 0;
-    peer->received = peer->told_received = peer->told_bytes = 0;
+    peer->received = peer->received_acked = peer->unacked_bytes = 0;
     if (peer->up != NULL)
         ft_link_close(peer->up);
     return true;
@@ -290,8 +290,8 @@ static void ft_peer_renew_frames(struct ft_peer *peer)
         memcpy(peer->out + at, &head, sizeof head);
     }
     peer->sent = 0;
-    peer->told_received = peer->received;
-    peer->told_bytes = 0;
+    peer->received_acked = peer->received;
+    peer->unacked_bytes = 0;
 }
 
 bool ft_peer_is_up(struct ft_link *link, uint64_t received)
@@ -310,7 +310,7 @@ bool ft_peer_is_up(struct ft_link *link, uint64_t received)
     peer->retry_ns = FT_NEVER;
     peer->retry_ms = RETRY_MS;
     peer->tried = 0;
-    peer->wanted = peer->told = false;
+    peer->wanted = peer->close_reported = false;
     if (received > peer->sent_count)
         return false;
     if (received <
@@ -380,8 +380,8 @@ void ft_mesh_send(struct ft_mesh *mesh, uint32_t node, uint32_t tag, const void 
     memcpy(peer->out + peer->have + sizeof head, bytes, n);
     peer->have += len;
     peer->sent_count++;
-    peer->told_received = peer->received;
-    peer->told_bytes = 0;
+    peer->received_acked = peer->received;
+    peer->unacked_bytes = 0;
     if (peer->up != NULL && !peer->up->writes)
         ft_link_flush(peer->up);
     ft_peer_plan(mesh, peer, 0);
@@ -462,7 +462,7 @@ static void ft_mesh_report_closed(struct ft_mesh *mesh)
         if (!mesh->peer[i].closed)
             continue;
         mesh->peer[i].closed = false;
-        mesh->peer[i].told = true;
+        mesh->peer[i].close_reported = true;
         mesh->job.closed(mesh->job.arg, i);
     }
 }

@@ -123,11 +123,11 @@ struct ft_peer {
     uint32_t address; /* index of the address to try next */
     uint32_t tried;   /* addresses of this round that failed */
     bool given_up;
-    bool wanted;                      /* a connection, although there is no message */
-    bool closed, told;                /* `closed` is to be called; it has been called */
-    uint64_t acked, sent_count;       /* messages that the node has got; given to `out` */
-    uint64_t received, told_received; /* messages from the node; acknowledged ones */
-    size_t told_bytes;                /* received since the last acknowledgement */
+    bool wanted;                 /* a connection, although there is no message */
+    bool closed, close_reported; /* `closed` is to be called; it has been called */
+    uint64_t acked, sent_count;  /* messages that the node has got; given to `out` */
+    uint64_t received, received_acked; /* messages from the node; acknowledged ones */
+    size_t unacked_bytes;              /* received since the last acknowledgement */
     uint8_t *out;
     size_t sent, have, space; /* bytes of `out` sent, stored, allocated */
 };

@@ -143,13 +143,13 @@ static void ft_link_acknowledge(struct ft_link *link, struct ft_peer *peer)
 {
     struct ft_frame f = {.received = peer->received};
 
-    if (peer->received - peer->told_received < ACK_MESSAGES &&
-        peer->told_bytes < ACK_BYTES)
+    if (peer->received - peer->received_acked < ACK_MESSAGES &&
+        peer->unacked_bytes < ACK_BYTES)
         return;
     ssize_t n = send(link->fd, &f, sizeof f, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n == (ssize_t)sizeof f) {
-        peer->told_received = peer->received;
-        peer->told_bytes = 0;
+        peer->received_acked = peer->received;
+        peer->unacked_bytes = 0;
     } else if (n >= 0 || !ft_link_again()) {
         ft_link_close(link);
     }
@@ -264,7 +264,7 @@ static bool ft_link_take_frame(struct ft_link *link, size_t n)
     if (head.len == 0)
         return true;
     peer->received++;
-    peer->told_bytes += n;
+    peer->unacked_bytes += n;
     if (head.tag == FT_TAG_ENDPOINT)
         return ft_peer_take_moved(mesh, link->in + sizeof head, head.len);
     mesh->job.message(mesh->job.arg, link->node, head.tag, link->in + sizeof head,

@@ -219,16 +219,16 @@ uint32_t ft_service_node_of(const struct ft_service *s, uint32_t pe)
     return node < s->map->nnodes ? node : s->map->node;
 }
 
-bool ft_service_pes_left(const struct ft_service *s)
+bool ft_service_pes_departed(const struct ft_service *s)
 {
     bool any = false;
 
     for (uint32_t i = 0; i < s->map->local; i++) {
         if (!ft_service_is_live(s, i))
             continue;
-        uint32_t left =
-            atomic_load_explicit(&ft_map_word(s->map)[i].left, memory_order_acquire);
-        if ((int32_t)(left - s->generation) < 0)
+        uint32_t departed =
+            atomic_load_explicit(&ft_map_word(s->map)[i].departed, memory_order_acquire);
+        if ((int32_t)(departed - s->generation) < 0)
             return false;
         any = true;
     }

@@ -42,7 +42,8 @@ struct ft_commit_call {
     uint64_t team;
     uint32_t call;
     uint32_t cause; /* struct ft_call */
-    uint32_t line;  /* of the team's slot: on all PEs the same */
+    uint32_t line;  /* of the team's slot, the same on all PEs; what a PE that crashes
+                     * has sent is corrected (ft_service_close_call) */
     uint32_t again; /* 1: the question is repeated, in FT_PAYLOAD_COMMIT_ASK */
 };
 
@@ -81,9 +82,9 @@ struct ft_service {
     struct ft_open *open;
     struct ft_commit *commits; /* the latest first */
     bool commits_changed;      /* a message or a decision has changed one of them */
-    uint64_t
-        due_ns;   /* when ft_service_serve is to be called again; FT_NEVER: at an event */
-    bool recheck; /* failures may complete agreements */
+    /* When ft_service_serve is to be called again; FT_NEVER: at an event. */
+    uint64_t due_ns;
+    bool recheck;     /* failures may complete agreements */
     bool self_failed; /* the other nodes consider this one failed: its PEs must end */
     uint32_t *list;   /* npes entries, scratch */
     uint64_t *set;    /* nnodes bits, scratch */
@@ -111,9 +112,14 @@ void ft_service_closed(struct ft_service *s, uint64_t now, uint32_t node);
 /* Processes failures in the map and requests in the mailboxes.  The host calls it after
  * each change of map->event, and when s->due_ns has come, before ft_proto_tick. */
 void ft_service_serve(struct ft_service *s, uint64_t now);
+/* Serves again after `ns` at the latest. */
+static inline void ft_service_retry_after(struct ft_service *s, uint64_t now, uint64_t ns)
+{
+    s->due_ns = now + ns < s->due_ns ? now + ns : s->due_ns;
+}
 /* True if every PE of the node that has not failed has left shmem_finalize, and there is
  * one. */
-bool ft_service_pes_left(const struct ft_service *s);
+bool ft_service_pes_departed(const struct ft_service *s);
 /* True if the team is in the map as revoked. */
 bool ft_service_is_revoked(const struct ft_service *s, uint64_t team);
 bool ft_service_is_live(const struct ft_service *s, uint32_t local);

@@ -172,8 +172,7 @@ static void ft_service_ask(struct ft_service *s, uint64_t now, struct ft_commit 
         c->asked_ns = now;
     if (c->again || (first && !known))
         ft_service_broadcast_commit(s, now, FT_PAYLOAD_COMMIT_ASK, c);
-    if (c->asked_ns + c->wait_ns < s->due_ns)
-        s->due_ns = c->asked_ns + c->wait_ns;
+    ft_service_retry_after(s, c->asked_ns, c->wait_ns);
 }
 
 static void ft_service_process_question(struct ft_service *s, uint64_t now,
@@ -191,7 +190,7 @@ static void ft_service_process_question(struct ft_service *s, uint64_t now,
     bool known = ft_service_find_commit(s, what.team, what.call) != NULL;
     struct ft_commit *c = ft_service_add_commit(s, &what);
     if (c == NULL)
-        s->due_ns = now + RETRY_NS;
+        ft_service_retry_after(s, now, RETRY_NS);
     else if (c->state == FT_COMMIT_DECIDED)
         ft_map_answer(s->node, local, line, c->success != 0);
     else
@@ -216,9 +215,30 @@ static void ft_service_process_questions(struct ft_service *s, uint64_t now)
 /* ---- contribution of this node -------------------------------------------------------
  */
 
-/* After it, no PE of the node enters the call. */
-static void ft_service_close_call(struct ft_service *s, const struct ft_commit_call *what)
+/* The line of the team on a PE; `guess` if it is that line, or the PE has none. */
+static uint32_t ft_service_line_of(const struct ft_calls *calls, uint64_t team,
+                                   uint32_t guess)
 {
+    uint32_t used = atomic_load_explicit(&calls->used, memory_order_acquire);
+
+    used = used < FT_TEAMS ? used : FT_TEAMS;
+    if (atomic_load_explicit(&calls->line[guess].team, memory_order_acquire) == team)
+        return guess;
+    for (uint32_t line = 0; line < used; line++)
+        if (atomic_load_explicit(&calls->line[line].team, memory_order_acquire) == team)
+            return line;
+    return guess;
+}
+
+/* After it, no PE of the node enters the call.  The first question about a call may be
+ * that of a PE that crashed later, after it had damaged its lines: then the live PEs of
+ * the node know the line of the team. */
+static void ft_service_close_call(struct ft_service *s, struct ft_commit_call *what)
+{
+    for (uint32_t i = 0; i < s->map->local; i++)
+        if (ft_service_is_live(s, i))
+            what->line =
+                ft_service_line_of(ft_map_calls(s->map, i), what->team, what->line);
     if (what->cause != FT_CAUSE_REVOKED)
         ft_map_fail(s->node, &what->cause, 1);
     else if (!ft_service_is_revoked(s, what->team))
@@ -230,7 +250,7 @@ static void ft_service_close_call(struct ft_service *s, const struct ft_commit_c
 }
 
 /* False: the PE is in the call.  *completed: it has completed the call, or a predecessor
- * of this agent has told it that the call succeeds. */
+ * of this agent has answered that the call succeeds. */
 static bool ft_service_is_settled(const struct ft_call *line, uint32_t call,
                                   bool *completed)
 {
@@ -240,10 +260,10 @@ static bool ft_service_is_settled(const struct ft_call *line, uint32_t call,
     if (begun - number < 0)
         return true;
     bool asks = atomic_load_explicit(&line->asked, memory_order_acquire) == call;
-    bool told = atomic_load_explicit(&line->answered, memory_order_acquire) == call &&
-                line->success != 0;
+    bool succeeds = atomic_load_explicit(&line->answered, memory_order_acquire) == call &&
+                    line->success != 0;
     ended = (int32_t)(atomic_load_explicit(&line->ended, memory_order_acquire));
-    *completed = *completed || told || ended - number >= 0;
+    *completed = *completed || succeeds || ended - number >= 0;
     return asks || ended - number >= 0;
 }
 
@@ -282,7 +302,7 @@ static bool ft_service_agree_commit(struct ft_service *s, uint64_t now,
     if (ft_proto_agree(s->proto, now, ft_service_commit_key(&c->what), s->set, &words) ==
         0)
         return true;
-    s->due_ns = now + RETRY_NS < s->due_ns ? now + RETRY_NS : s->due_ns;
+    ft_service_retry_after(s, now, RETRY_NS);
     return false;
 }
 

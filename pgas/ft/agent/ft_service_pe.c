@@ -4,7 +4,7 @@
  *
  * An agreement is contributed when every live member PE of the node has posted it: the
  * words are combined over these PEs.  Its decision is stored in the map before the first
- * mailbox is completed: a successor of this agent completes those that are left, for
+ * mailbox is completed: a successor of this agent completes the others, for
  * which the condition can no longer become true.
  * Uses: ft_service.h, ft_proto, ft_map.
  */
@@ -128,7 +128,7 @@ static void ft_service_contribute(struct ft_service *s, uint64_t now,
         return;
     struct ft_open *open = malloc(sizeof *open + bytes);
     if (open == NULL) {
-        s->due_ns = now + RETRY_NS;
+        ft_service_retry_after(s, now, RETRY_NS);
         return;
     }
     *open = (struct ft_open){.next = s->open, .key = key};
@@ -138,7 +138,7 @@ static void ft_service_contribute(struct ft_service *s, uint64_t now,
     /* The decision may be delivered in this call. */
     if (ft_proto_agree(s->proto, now, key, s->set, &sum) != 0) {
         open->decided = true;
-        s->due_ns = now + RETRY_NS;
+        ft_service_retry_after(s, now, RETRY_NS);
     }
 }
 

@@ -90,7 +90,7 @@ struct ft_proto {
 bool ft_proto_merge(struct ft_proto *p, uint32_t root, const uint8_t *cast, size_t len);
 
 /* Sends VERDICT to a failed node, at most once per delta: the host drops it if no
- * connection is open, but a live node goes on sending, and is told again.  A node
+ * connection is open, but a live node goes on sending, and gets the next one.  A node
  * declared failed that is alive must learn it: its observer, which made the verdict, and
  * the node that it observes tell it, and every node to which it sends a frame. */
 void ft_proto_tell(struct ft_proto *p, uint32_t node);

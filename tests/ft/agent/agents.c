@@ -195,7 +195,7 @@ static void test_exit(void)
     uint32_t victim = 7, gone = 2;
 
     job_start(&job, NODES);
-    atomic_store(&ft_map_word(job.map[gone / LOCAL])[gone % LOCAL].left, 1);
+    atomic_store(&ft_map_word(job.map[gone / LOCAL])[gone % LOCAL].departed, 1);
     kill(job.pe[gone], SIGKILL);
     uint64_t now = job_now_ns();
     dead |= UINT64_C(1) << victim;
@@ -265,7 +265,7 @@ static void leave_all(uint32_t generation)
 {
     for (uint32_t i = 0; i < NODES; i++)
         for (uint32_t k = 0; k < LOCAL; k++) {
-            atomic_store(&ft_map_word(job.map[i])[k].left, generation);
+            atomic_store(&ft_map_word(job.map[i])[k].departed, generation);
             ft_map_notify_agent(job.map[i]);
         }
     for (uint32_t i = 0; i < NODES; i++)
