@@ -20,6 +20,7 @@
  * the last one.  Prints idle SECONDS BARRIERS FAILED; each failed PE was declared failed
  * although it ran, and the barriers go on without it.
  */
+#include <fcntl.h>
 #include <sched.h>
 #include <shmemx.h>
 #include <signal.h>
@@ -28,6 +29,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -51,7 +53,7 @@ static int me, npes;
 static int first_here, first_of[PES_MAX]; /* lowest PE of the node of each PE */
 static bool doomed[PES_MAX];              /* in this round; equal on all PEs */
 static uint64_t death, death_chosen;      /* when the victims of this round die */
-static uint64_t killed[PES_MAX];          /* when they did, on the lowest survivor */
+static _Atomic uint64_t *killed;          /* when they did; all PEs map it */
 static uint64_t times[2], last[2];        /* known, returned */
 static _Atomic int known, expected;       /* PEs that have failed so far; by this round */
 static _Atomic uint64_t known_at;
@@ -131,27 +133,33 @@ static int choose(void)
     return 1;
 }
 
-/* The lowest survivor of this round. */
-static int recorder(void)
+/* A put would delay the death by the time until the survivor has the value. */
+static void share_times(void)
 {
-    int i = 0, pe;
+    const char *job = getenv("PMIX_NAMESPACE");
+    char path[256];
 
-    do {
-        pe = shmem_team_translate_pe(team, i++, SHMEM_TEAM_WORLD);
-    } while (doomed[pe]);
-    return pe;
+    snprintf(path, sizeof path, "/dev/shm/ft_detect.%s", job != NULL ? job : "");
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0 || ftruncate(fd, PES_MAX * sizeof *killed) != 0)
+        shmem_global_exit(1);
+    killed =
+        mmap(NULL, PES_MAX * sizeof *killed, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (killed == MAP_FAILED)
+        shmem_global_exit(1);
+    close(fd);
+    shmem_barrier_all();
+    if (me == 0)
+        unlink(path);
 }
 
 static void die(void)
 {
-    int survivor = recorder();
-
     while (now_ns() + SPIN_NS < death)
         usleep(100);
     while (now_ns() < death) {
     }
-    shmem_uint64_p(&killed[me], now_ns(), survivor);
-    shmem_quiet();
+    atomic_store(&killed[me], now_ns());
     if (option.nodes == 0)
         kill(getpid(), SIGKILL);
     if (first_of[me] == me)
@@ -179,7 +187,8 @@ static uint64_t last_killed(void)
     uint64_t t = 0;
 
     for (int pe = 0; pe < npes; pe++)
-        t = doomed[pe] && killed[pe] > t ? killed[pe] : t;
+        if (doomed[pe] && atomic_load(&killed[pe]) > t)
+            t = atomic_load(&killed[pe]);
     return t;
 }
 
@@ -281,6 +290,7 @@ static bool read_options(int argc, char **argv)
 
 static void measure(void)
 {
+    share_times();
     shmemx_failure_handler(on_failure, NULL);
     shmem_barrier_all();
     for (long i = 0; i < option.kills; i++) {

@@ -16,13 +16,12 @@
  * delta/4, by all the time since the previous input (the host may have stopped anywhere
  * in it), and at least delta remains, in which the host reads its sockets.
  *
- * The start of a stop is not known, only that it is after the previous input: of a stop
- * of up to delta/4 longer than the time from its start to the wake-up, that time is not
- * accounted for.  So the host is woken every delta/8 while a heartbeat is overdue by
- * delta/8.  If the observed node stops, too, because both are on one machine, the time is
- * that between their stops that counts: with s the difference of their starts plus that
- * of their ends, no stop of whatever length is taken for a failure while s plus one delay
- * is below 7/8 delta.
+ * Let the host stop at time a and run again at b, and let w >= a be the time of the
+ * wake-up that it was asked for.  Only w and b are known.  If b - w <= delta/4, the
+ * deadline moves by b - w, and w - a counts as silence.  To bound w - a, the host is woken
+ * every delta/8 while a heartbeat is overdue by delta/8.  If the observed node is on the
+ * same machine and stops from a' to b', no stop of whatever length is taken for a failure
+ * while |a - a'| + |b - b'| + delay < 7/8 delta.
  *
  * A host whose wake-ups are steadily late would thereby never detect a silent node.  So
  * the extensions since the last heartbeat are limited: after a sum of 4 eta, in which
