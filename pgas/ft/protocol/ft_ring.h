@@ -18,10 +18,10 @@
  *
  * Let the host stop at time a and run again at b, and let w >= a be the time of the
  * wake-up that it was asked for.  Only w and b are known.  If b - w <= delta/4, the
- * deadline moves by b - w, and w - a counts as silence.  To bound w - a, the host is woken
- * every delta/8 while a heartbeat is overdue by delta/8.  If the observed node is on the
- * same machine and stops from a' to b', no stop of whatever length is taken for a failure
- * while |a - a'| + |b - b'| + delay < 7/8 delta.
+ * deadline moves by b - w, and w - a counts as silence.  To bound w - a, the host is
+ * woken every delta/8 while a heartbeat is overdue by delta/8.  If the observed node is
+ * on the same machine and stops from a' to b', no stop of whatever length is taken for a
+ * failure while |a - a'| + |b - b'| + delay < 7/8 delta.
  *
  * A host whose wake-ups are steadily late would thereby never detect a silent node.  So
  * the extensions since the last heartbeat are limited: after a sum of 4 eta, in which
