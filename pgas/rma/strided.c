@@ -92,7 +92,7 @@ static bool strided_has_kernel(const struct strided *s)
            strided_is_near(s->sst, s->size) && !strided_overlaps(s, s->dst);
 }
 
-static void strided_copy(char *to, const char *from, const struct strided *s)
+void strided_copy(char *to, const char *from, const struct strided *s)
 {
     if (strided_has_kernel(s)) {
         ptrdiff_t size = (ptrdiff_t)s->size;
