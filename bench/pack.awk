@@ -51,7 +51,8 @@ END {
             continue
         wins[best_name]++
         add("best", chosen / best)
-        near += chosen >= 0.95 * best
+        is_near = chosen >= 0.95 * best
+        near += is_near
         found = rate(cell, "found")
         found_near += found != "" && found >= 0.95 * best
         founds += found != ""
@@ -59,7 +60,9 @@ END {
         again = rate(cell, "again")
         if (again != "") {
             agains++
-            noisy += again < 0.95 * chosen || chosen < 0.95 * again
+            differ = again < 0.95 * chosen || chosen < 0.95 * again
+            noisy += differ
+            steady_near += !differ && is_near
         }
         slower += chosen < rate(cell, "generic")
         slower_5 += chosen < 0.95 * rate(cell, "generic")
@@ -81,7 +84,8 @@ END {
         100 * near / number["best"]
     printf "the kernel that was found, called directly, within 5 %%: %d of %d cells\n", found_near, founds
     if (agains > 0)
-        printf "noise: two measurements of chosen differ by more than 5 %% in %d of %d cells\n", noisy, agains
+        printf "noise: two measurements of chosen differ by more than 5 %% in %d of %d cells; " \
+            "chosen is within 5 %% in %d of the others\n", noisy, agains, steady_near
     printf "chosen slower than generic memcpy per block: %d cells, by more than 5 %%: %d\n", slower, slower_5
     ratios("chosen / best kernel", "best")
     ratios("chosen / generic", "generic")

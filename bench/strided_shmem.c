@@ -104,16 +104,18 @@ static void transpose_strided(const struct strided_matrix *m, int parity)
 
 /* ---- alltoalls --------------------------------------------------------------------- */
 
-/* Row i of each PE becomes column i of the blocks, real and imaginary parts apart. */
+/* alltoalls copies elements of any type as bytes; there is none for complex numbers. */
+_Static_assert(sizeof(long double) == sizeof(struct strided_complex),
+               "a complex number is as large as a long double");
+
+/* Row i of each PE becomes column i of the blocks. */
 static void transpose_alltoalls(const struct strided_matrix *m, int parity)
 {
-    for (size_t i = 0; i < m->rows; i++) {
-        struct strided_complex *to = m->dest[parity] + i, *from = m->source + i * m->n;
-        shmem_double_alltoalls(SHMEM_TEAM_WORLD, &to->re, &from->re,
-                               (ptrdiff_t)(2 * m->rows), 2, m->rows);
-        shmem_double_alltoalls(SHMEM_TEAM_WORLD, &to->im, &from->im,
-                               (ptrdiff_t)(2 * m->rows), 2, m->rows);
-    }
+    for (size_t i = 0; i < m->rows; i++)
+        shmem_longdouble_alltoalls(
+            SHMEM_TEAM_WORLD, (long double *)(void *)(m->dest[parity] + i),
+            (const long double *)(const void *)(m->source + i * m->n), (ptrdiff_t)m->rows,
+            1, m->rows);
 }
 
 /* ---- packed by hand ---------------------------------------------------------------- */

@@ -40,23 +40,17 @@ static struct extent strided_extent_of(const struct strided *s, ptrdiff_t stride
     return (struct extent){last < 0 ? last : 0, bytes};
 }
 
-/* One loop per element size, so that an element is one load and one store. */
-#define COPY_ELEMENTS(BYTES)                                                             \
-    static void copy_elements_##BYTES(char *to, const char *from,                        \
-                                      const struct strided *s)                           \
-    {                                                                                    \
-        for (size_t i = 0; i < s->nblocks; i++)                                          \
-            memcpy(to + (ptrdiff_t)i * s->dst * BYTES,                                   \
-                   from + (ptrdiff_t)i * s->sst * BYTES, BYTES);                         \
-    }
-/* clang-format off */
-COPY_ELEMENTS(1)
-COPY_ELEMENTS(2)
-COPY_ELEMENTS(4)
-COPY_ELEMENTS(8)
-COPY_ELEMENTS(16)
-/* clang-format on */
-#undef COPY_ELEMENTS
+/* `bytes` of a block is a constant where this is called, so that a block is one load and
+ * one store, or few.  The strides are copied: stores to `to` could change *s. */
+static inline __attribute__((always_inline)) void
+strided_copy_fixed(char *to, const char *from, const struct strided *s, size_t bytes)
+{
+    const ptrdiff_t to_step = s->dst * (ptrdiff_t)s->size;
+    const ptrdiff_t from_step = s->sst * (ptrdiff_t)s->size;
+
+    for (size_t i = s->nblocks; i > 0; i--, to += to_step, from += from_step)
+        memcpy(to, from, bytes);
+}
 
 static void strided_copy_blocks(char *to, const char *from, const struct strided *s)
 {
@@ -92,7 +86,7 @@ static bool strided_has_kernel(const struct strided *s)
            strided_is_near(s->sst, s->size) && !strided_overlaps(s, s->dst);
 }
 
-static void strided_copy(char *to, const char *from, const struct strided *s)
+void strided_copy(char *to, const char *from, const struct strided *s)
 {
     if (strided_has_kernel(s)) {
         ptrdiff_t size = (ptrdiff_t)s->size;
@@ -100,20 +94,35 @@ static void strided_copy(char *to, const char *from, const struct strided *s)
                                           s->bsize * s->size, s->nblocks});
         return;
     }
-    if (s->bsize != 1)
+    switch (s->bsize * s->size) {
+    case 1:
+        strided_copy_fixed(to, from, s, 1);
+        break;
+    case 2:
+        strided_copy_fixed(to, from, s, 2);
+        break;
+    case 4:
+        strided_copy_fixed(to, from, s, 4);
+        break;
+    case 8:
+        strided_copy_fixed(to, from, s, 8);
+        break;
+    case 12:
+        strided_copy_fixed(to, from, s, 12);
+        break;
+    case 16:
+        strided_copy_fixed(to, from, s, 16);
+        break;
+    case 24:
+        strided_copy_fixed(to, from, s, 24);
+        break;
+    case 32:
+        strided_copy_fixed(to, from, s, 32);
+        break;
+    default:
         strided_copy_blocks(to, from, s);
-    else if (s->size == 8)
-        copy_elements_8(to, from, s);
-    else if (s->size == 4)
-        copy_elements_4(to, from, s);
-    else if (s->size == 2)
-        copy_elements_2(to, from, s);
-    else if (s->size == 1)
-        copy_elements_1(to, from, s);
-    else if (s->size == 16)
-        copy_elements_16(to, from, s);
-    else
-        strided_copy_blocks(to, from, s);
+        break;
+    }
 }
 
 /* A vector as a layout on the stack of the caller.  Creating it as layout_vector does

@@ -17,6 +17,9 @@ struct strided {
     size_t bsize, nblocks, size;
 };
 
+/* Copy between local arrays. */
+void strided_copy(char *to, const char *from, const struct strided *s);
+
 void strided_put(shmem_ctx_t ctx, void *dest, const void *source, struct strided s,
                  int pe, const char *fn);
 void strided_get(shmem_ctx_t ctx, void *dest, const void *source, struct strided s,

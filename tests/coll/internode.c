@@ -204,6 +204,27 @@ static void try_alltoall(const struct group *g, size_t n, long round)
     check_guard((unsigned char *)(to + each * (size_t)g->npes), "alltoall", g);
 }
 
+/* Element e of all blocks is at dst * e in the destination. */
+static void try_alltoalls(const struct group *g, size_t n, long round)
+{
+    const ptrdiff_t dst = 1 + round % 3, sst = 1 + (round + (long)n) % 2;
+    size_t each = n / (size_t)(g->npes * 4) + 1, all = each * (size_t)g->npes;
+
+    long untouched;
+
+    memset(&untouched, GUARD_BYTE, sizeof untouched);
+    fill(g, all * (size_t)sst, round);
+    clear(all * (size_t)dst);
+    CHECK_EQ(shmem_long_alltoalls(g->team, to, from, dst, sst, each), 0);
+    for (size_t e = 0; e < all * (size_t)dst; e++) {
+        size_t k = e / (size_t)dst, mine = (size_t)g->me * each + k % each;
+        check(g, "alltoalls", e, n, to[e],
+              e % (size_t)dst != 0 ? untouched
+                                   : element((int)(k / each), mine * (size_t)sst, round));
+    }
+    check_guard((unsigned char *)(to + all * (size_t)dst), "alltoalls", g);
+}
+
 /* ---- all of them ------------------------------------------------------------------- */
 
 typedef void (*try_fn)(const struct group *g, size_t n, long round);
@@ -212,9 +233,13 @@ static const struct kind {
     enum select_collective what;
     try_fn try;
 } kinds[] = {
-    {SELECT_INTERNODE_REDUCE, try_reduce},   {SELECT_INTERNODE_REDUCE, try_reduce_to},
-    {SELECT_INTERNODE_REDUCE, try_bits},     {SELECT_INTERNODE_BROADCAST, try_broadcast},
-    {SELECT_INTERNODE_COLLECT, try_collect}, {SELECT_INTERNODE_ALLTOALL, try_alltoall},
+    {SELECT_INTERNODE_REDUCE, try_reduce},
+    {SELECT_INTERNODE_REDUCE, try_reduce_to},
+    {SELECT_INTERNODE_REDUCE, try_bits},
+    {SELECT_INTERNODE_BROADCAST, try_broadcast},
+    {SELECT_INTERNODE_COLLECT, try_collect},
+    {SELECT_INTERNODE_ALLTOALL, try_alltoall},
+    {SELECT_INTERNODE_ALLTOALL, try_alltoalls},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 

@@ -127,7 +127,7 @@ static void heads(void)
     m = add_request();
     m.len = 64;
     is_rejected(&m, HEAD, "length");
-    is_rejected(&m, HEAD + 64, "with data");
+    is_rejected(&m, HEAD + 64, "it has data");
     m.type = OFI_MESSAGE_UNACKED;
     m.len = UINT16_MAX;
     is_rejected(&m, HEAD + 20, "length");
@@ -423,9 +423,11 @@ static void windows(void)
     immediate_is_rejected(&slot, slot.immediate, &m, "wrong length");
     m.operand = 1;
     immediate_is_rejected(&slot, slot.immediate, &m, "wrong length");
-    m.len = sizeof v; /* the vector is 0: answered by an error */
-    unsigned char bytes[sizeof m + sizeof v] = {0};
+    m.len = sizeof v + BLOCK; /* less data than the vector: answered by an error */
+    unsigned char bytes[sizeof m + sizeof v + COUNT * BLOCK];
+    memset(bytes, 0x77, sizeof bytes);
     memcpy(bytes, &m, HEAD);
+    memcpy(bytes + HEAD, &v, sizeof v);
     write_raw(slot.at, slot.key, bytes, sizeof bytes, slot.immediate);
     write_raw(slot.at, slot.key, bytes, sizeof bytes, OFI_IMMEDIATE_REPLY); /* stale */
     pair_idle(&pair, 5);

@@ -135,29 +135,17 @@ static void alltoall_exchange_pairwise(struct shmem_team *team, char *dest,
 
 /* ---- selection ------------------------------------------------------------------- */
 
-static enum select_algorithm alltoall_algorithm_remote(struct shmem_team *team,
-                                                       size_t each, const char *fn)
-{
-    enum select_algorithm a = select_algorithm(team, SELECT_INTERNODE_ALLTOALL, each);
-
-    if (a == INTERNODE_ALLTOALL_GATHER && !alltoall_gathers(team, each, fn))
-        a = INTERNODE_ALLTOALL_BRUCK;
-    if (a == INTERNODE_ALLTOALL_BRUCK && !alltoall_bruck_fits(team, each, fn))
-        a = INTERNODE_ALLTOALL_PAIRWISE;
-    return a;
-}
-
 static void alltoall_exchange_remote(struct shmem_team *team, void *dest,
                                      const void *source, size_t each, const char *fn)
 {
     size_t all = (size_t)team->npes * each;
-    enum select_algorithm a = alltoall_algorithm_remote(team, each, fn);
+    enum select_algorithm a = alltoall_internode_algorithm(team, each, fn);
 
     barrier_guard(team, fn);
     if (a == INTERNODE_ALLTOALL_GATHER)
         alltoall_gather(team, dest, source, each, fn);
     else if (a == INTERNODE_ALLTOALL_BRUCK)
-        alltoall_bruck(team, dest, source, each, fn);
+        alltoall_bruck(team, dest, source, &(struct strides){1, 1, each, 1}, fn);
     else if (a != INTERNODE_ALLTOALL_BARRIER && !bounce_overlap(dest, all, source, all))
         alltoall_exchange_pairwise(team, dest, source, each, fn);
     else

@@ -2,7 +2,7 @@
 /*
  * alltoall_internode.c - see alltoall_internode.h.
  * Uses: core/team, core/check, core/peer, leader_job, mailbox, internode, select,
- * scratch, datatype/copy.
+ * scratch, datatype/copy, rma/strided.
  *
  * N nodes.  Very small blocks are piggybacked on a barrier (internode_gather): every PE
  * receives the blocks of all PEs.
@@ -30,10 +30,13 @@
 #include "pgas/core/memory/peer.h"
 #include "pgas/datatype/copy.h"
 #include "pgas/ft/ft_temp.h"
+#include "pgas/rma/strided.h"
 
 /* ---- piggybacked ----------------------------------------------------------------- */
 
-bool alltoall_gathers(struct shmem_team *team, size_t each, const char *fn)
+/* True if `gather` is selected for blocks of `each` bytes and they fit the piggyback
+ * buffer. */
+static bool alltoall_gathers(struct shmem_team *team, size_t each, const char *fn)
 {
     size_t npes = (size_t)team->npes;
 
@@ -59,7 +62,8 @@ struct job {
     struct leader_job leaders;
     struct shmem_team *team;
     const struct team_nodes *nodes;
-    size_t each;
+    struct strides x;
+    size_t each;   /* bytes of a block */
     int *order;    /* PEs of the team in node order; NULL: team order is node order */
     char **bundle; /* by number; 0 = for this leader's own node */
     char *memory;  /* of the bundles */
@@ -102,7 +106,9 @@ static size_t alltoall_inter_step_bytes(const struct team_nodes *n, size_t most)
     return (size_t)(n->leaders / 2 + 1) * most;
 }
 
-bool alltoall_bruck_fits(struct shmem_team *team, size_t each, const char *fn)
+/* True if the leaders have scratch memory for blocks of `each` bytes; collective as
+ * scratch_get. */
+static bool alltoall_bruck_fits(struct shmem_team *team, size_t each, const char *fn)
 {
     const struct team_nodes *n = team->nodes;
     size_t pes = (size_t)alltoall_inter_largest(n);
@@ -112,6 +118,18 @@ bool alltoall_bruck_fits(struct shmem_team *team, size_t each, const char *fn)
     if (each > SCRATCH_SEGMENT || most > SCRATCH_SEGMENT || all > SCRATCH_SEGMENT)
         return false;
     return schedule_inbox(&s) * most <= SCRATCH_BYTES && scratch_get(team, fn);
+}
+
+enum select_algorithm alltoall_internode_algorithm(struct shmem_team *team, size_t each,
+                                                   const char *fn)
+{
+    enum select_algorithm a = select_algorithm(team, SELECT_INTERNODE_ALLTOALL, each);
+
+    if (a == INTERNODE_ALLTOALL_GATHER && !alltoall_gathers(team, each, fn))
+        a = INTERNODE_ALLTOALL_BRUCK;
+    if (a == INTERNODE_ALLTOALL_BRUCK && !alltoall_bruck_fits(team, each, fn))
+        a = INTERNODE_ALLTOALL_PAIRWISE;
+    return a;
 }
 
 /* ---- node phase ------------------------------------------------------------------- */
@@ -129,6 +147,15 @@ static void alltoall_inter_publish_source(struct job *j, const void *source)
     mailbox_post(&j->mailbox);
 }
 
+/* The elements of a block; one strided block if there are no gaps. */
+static struct strided alltoall_inter_elements(const struct job *j, ptrdiff_t dst,
+                                              ptrdiff_t sst)
+{
+    bool dense = dst == 1 && sst == 1;
+
+    return (struct strided){dst, sst, dense ? j->x.n : 1, dense ? 1 : j->x.n, j->x.size};
+}
+
 /* Pack the bundle for a node: for each PE there, the blocks of all PEs of this node. */
 static void alltoall_inter_pack(const struct job *j, char *to, int node)
 {
@@ -138,10 +165,10 @@ static void alltoall_inter_pack(const struct job *j, char *to, int node)
         for (int k = 0; k < n->local_pes; k++, to += j->each) {
             const char *source =
                 symaddr_decode(*(const uint64_t *)mailbox_of(&j->mailbox, k));
-            copy_bytes(to,
-                       peer_at(source + (size_t)alltoall_inter_pe_at(j, pos) * j->each,
-                               j->each, team_world_pe(j->team, n->local_pe[k]), j->fn),
-                       j->each);
+            size_t block = (size_t)alltoall_inter_pe_at(j, pos) * j->each;
+            strided_get(SHMEM_CTX_DEFAULT, to, source + block * (size_t)j->x.sst,
+                        alltoall_inter_elements(j, 1, j->x.sst),
+                        team_world_pe(j->team, n->local_pe[k]), j->fn);
         }
 }
 
@@ -171,6 +198,7 @@ static void alltoall_inter_store_result(const struct job *j)
 static void alltoall_inter_copy_result(const struct job *j, char *dest)
 {
     const struct team_nodes *n = j->nodes;
+    const struct strided elements = alltoall_inter_elements(j, j->x.dst, 1);
 
     for (int node = 0; node < n->leaders; node++) {
         size_t pes = (size_t)alltoall_inter_pes_of(n, node);
@@ -179,8 +207,8 @@ static void alltoall_inter_copy_result(const struct job *j, char *dest)
                                alltoall_inter_result_at(j, node, j->team->node_team->me)),
                     pes * j->each, internode_leader(j->team), j->fn);
         for (int pos = n->begin[node]; pos < n->begin[node + 1]; pos++) {
-            copy_bytes(dest + (size_t)alltoall_inter_pe_at(j, pos) * j->each, from,
-                       j->each);
+            size_t block = (size_t)alltoall_inter_pe_at(j, pos) * j->each;
+            strided_copy(dest + block * (size_t)j->x.dst, from, &elements);
             from += j->each;
         }
     }
@@ -272,13 +300,14 @@ static void alltoall_inter_exchange(struct job *j)
 
 /* ---- all PEs ----------------------------------------------------------------------- */
 
-void alltoall_bruck(struct shmem_team *team, void *dest, const void *source, size_t each,
-                    const char *fn)
+void alltoall_bruck(struct shmem_team *team, void *dest, const void *source,
+                    const struct strides *x, const char *fn)
 {
     struct job j = {.leaders = {.team = team, .fn = fn},
                     .team = team,
                     .nodes = team->nodes,
-                    .each = each,
+                    .x = *x,
+                    .each = x->n * x->size,
                     .order = internode_order(team, fn),
                     .fn = fn};
     bool is_leader = internode_is_leader(team);

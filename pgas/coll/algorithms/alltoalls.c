@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * alltoalls.c - strided all-to-all exchange, see alltoall.h.
- * Uses: core/log, core/net, core/team, alltoall, alltoall_internode, arrival, barrier,
- * mailbox, select, bounce, rma, rma/order, rma/strided, datatype/copy.
+ * Uses: core/log, core/team, alltoall, alltoall_internode, arrival, barrier, mailbox,
+ * select, bounce, rma, rma/order, rma/strided.
  *
- * Algorithms as in alltoall.c: direct gets between two barriers; on a node also pairwise
- * exchange in arrival order; very small data packed and piggybacked on a barrier.  A
- * message costs far more than the bytes of a small gap: if the stride is small, remote
- * elements are fetched in one get with the gaps between them, and unpacked.
+ * On a node as alltoall.c: direct gets between two barriers, or pairwise exchange in
+ * arrival order.  Over several nodes gather exchanges packed blocks, bruck packs
+ * while it makes bundles, pairwise is a strided put to each PE between two barriers, and
+ * barrier a strided get from each.
  */
 #include "config.h"
 
@@ -20,18 +20,10 @@
 #include "pgas/coll/sync/bounce.h"
 #include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/base/log.h"
-#include "pgas/core/progress/net.h"
-#include "pgas/datatype/copy.h"
 #include "pgas/ft/ft_temp.h"
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
 #include "pgas/rma/strided.h"
-
-enum {
-    STEP_MOST = 4096,      /* maximum stride in bytes for fetching with the gaps */
-    SPAN_BYTES = 1 << 16,  /* maximum fetched from a PE at a time */
-    SPANS_BYTES = 1 << 22, /* maximum from all PEs, but at least an element per PE */
-};
 
 /* Extent in bytes of n elements with that stride. */
 static size_t alltoalls_span(size_t n, ptrdiff_t stride, const struct strides *x,
@@ -50,125 +42,26 @@ static size_t alltoalls_span(size_t n, ptrdiff_t stride, const struct strides *x
     return bytes;
 }
 
-/* Copy n elements; a stride of 1 is contiguous. */
-static void alltoalls_copy_elements(char *to, ptrdiff_t to_stride, const char *from,
-                                    ptrdiff_t stride, size_t n, size_t size)
+/* Copy n elements between local arrays. */
+static void alltoalls_copy(char *to, ptrdiff_t dst, const char *from, ptrdiff_t sst,
+                           size_t n, size_t size)
 {
-    size_t to_step = (size_t)to_stride * size, step = (size_t)stride * size;
-
-    for (size_t e = 0; e < n; e++)
-        copy_bytes(to + e * to_step, from + e * step, size);
+    strided_copy(to, from, &(struct strided){dst, sst, 1, n, size});
 }
 
-/* ---- from remote PEs ------------------------------------------------------------- */
-
-/* Destination and stride of this PE's block from each PE. */
-struct fetch {
-    const struct shmem_team *team;
-    char *to;
-    ptrdiff_t dst;
-    const char *block; /* symmetric address of this PE's block in each source */
-    struct strides x;
-    const char *fn;
-};
-
-static size_t alltoalls_step_of(const struct fetch *f)
+static char *alltoalls_alloc(size_t bytes, const char *fn)
 {
-    return (size_t)f->x.sst * f->x.size;
-}
-
-static char *alltoalls_dest_of(const struct fetch *f, int i, size_t element)
-{
-    return f->to + ((size_t)i * f->x.n + element) * f->x.size * (size_t)f->dst;
-}
-
-/* Elements that are fetched from each remote PE at a time. */
-static size_t alltoalls_span_elements(const struct fetch *f, size_t remote)
-{
-    size_t bytes = SPANS_BYTES / remote < SPAN_BYTES ? SPANS_BYTES / remote : SPAN_BYTES;
-    size_t n = bytes / alltoalls_step_of(f);
-
-    n = n < f->x.n ? n : f->x.n;
-    return n > 0 ? n : 1;
-}
-
-/* Get elements first .. first + n - 1 of each remote PE with their gaps, to `space` bytes
- * of memory per PE. */
-static void alltoalls_get_spans(const struct fetch *f, char *memory, size_t space,
-                                size_t first, size_t n)
-{
-    for (int i = 0; i < f->team->npes; i++) {
-        int pe = team_world_pe(f->team, i);
-        if (!net_remote(pe))
-            continue;
-        rma_get_nbi(SHMEM_CTX_DEFAULT, memory, f->block + first * alltoalls_step_of(f),
-                    (n - 1) * alltoalls_step_of(f) + f->x.size, pe, f->fn);
-        memory += space;
-    }
-    order_quiet(SHMEM_CTX_DEFAULT, f->fn);
-}
-
-static void alltoalls_unpack_spans(const struct fetch *f, const char *memory,
-                                   size_t space, size_t first, size_t n)
-{
-    for (int i = 0; i < f->team->npes; i++) {
-        if (!net_remote(team_world_pe(f->team, i)))
-            continue;
-        alltoalls_copy_elements(alltoalls_dest_of(f, i, first), f->dst, memory, f->x.sst,
-                                n, f->x.size);
-        memory += space;
-    }
-}
-
-static void alltoalls_fetch_with_gaps(const struct fetch *f)
-{
-    size_t remote = (size_t)team_count_remote(f->team),
-           most = alltoalls_span_elements(f, remote);
-    size_t space = most * alltoalls_step_of(f);
-    char *memory = ft_temp_alloc(remote * space);
+    char *memory = ft_temp_alloc(bytes);
 
     if (memory == NULL)
-        log_die("%s: no memory for %zu bytes of each of %zu PEs", f->fn, space, remote);
-    for (size_t first = 0, n; first < f->x.n; first += n) {
-        n = f->x.n - first < most ? f->x.n - first : most;
-        alltoalls_get_spans(f, memory, space, first, n);
-        alltoalls_unpack_spans(f, memory, space, first, n);
-    }
-    ft_temp_free(memory);
-}
-
-static void alltoalls_fetch_elements(const struct fetch *f)
-{
-    for (int i = 0; i < f->team->npes; i++) {
-        int pe = team_world_pe(f->team, i);
-        for (size_t e = 0; net_remote(pe) && e < f->x.n; e++)
-            rma_get_nbi(SHMEM_CTX_DEFAULT, alltoalls_dest_of(f, i, e),
-                        f->block + e * alltoalls_step_of(f), f->x.size, pe, f->fn);
-    }
-    order_quiet(SHMEM_CTX_DEFAULT, f->fn);
+        log_die("%s: no memory to pack %zu bytes", fn, bytes);
+    return memory;
 }
 
 /* ---- between two barriers -------------------------------------------------------- */
 
-static void alltoalls_fetch(const struct fetch *f)
-{
-    const struct strided s = {f->dst, f->x.sst, 1, f->x.n, f->x.size};
-
-    for (int k = 0; k < f->team->npes; k++) {
-        int i = (f->team->me + k) % f->team->npes, pe = team_world_pe(f->team, i);
-        if (likely(!net_remote(pe)))
-            strided_get(SHMEM_CTX_DEFAULT, alltoalls_dest_of(f, i, 0), f->block, s, pe,
-                        f->fn);
-    }
-    if (likely(!f->team->remote))
-        return;
-    if (alltoalls_step_of(f) <= STEP_MOST)
-        alltoalls_fetch_with_gaps(f);
-    else
-        alltoalls_fetch_elements(f);
-}
-
-/* n: number of elements of all blocks of a PE. */
+/* Gets from the PEs of the node, packed ones from remote PEs.
+ * n: number of elements of all blocks of a PE. */
 static void alltoalls_exchange_barrier(struct shmem_team *team, void *dest,
                                        const char *source, size_t n,
                                        const struct strides *x, const char *fn)
@@ -178,13 +71,48 @@ static void alltoalls_exchange_barrier(struct shmem_team *team, void *dest,
     char *to = bounce_open(dest, dest_bytes, source, source_bytes,
                            rma_bytes(n, x->size, fn), fn);
     const char *block = source + (size_t)team->me * x->n * x->size * (size_t)x->sst;
+    const struct strided s = {to == dest ? x->dst : 1, x->sst, 1, x->n, x->size};
 
     barrier_sync(team, fn); /* all sources are ready */
-    alltoalls_fetch(&(struct fetch){team, to, to == dest ? x->dst : 1, block, *x, fn});
+    for (int k = 0; k < team->npes; k++) {
+        int i = (team->me + k) % team->npes;
+        strided_get(SHMEM_CTX_DEFAULT, to + (size_t)i * x->n * x->size * (size_t)s.dst,
+                    block, s, team_world_pe(team, i), fn);
+    }
     barrier_sync(team, fn); /* all sources have been read */
     if (to != dest)
-        alltoalls_copy_elements(dest, x->dst, to, 1, n, x->size);
+        alltoalls_copy(dest, x->dst, to, 1, n, x->size);
     bounce_close(to, dest, 0);
+}
+
+/* Puts, which are packed between nodes and need not be waited for one by one.  All PEs
+ * have entered the call before one writes to another's destination; so a source that
+ * overlaps the destination is copied first. */
+static void alltoalls_exchange_puts(struct shmem_team *team, char *dest,
+                                    const char *source, size_t n, const struct strides *x,
+                                    const char *fn)
+{
+    struct strided s = {x->dst, x->sst, 1, x->n, x->size};
+    char *copy = NULL;
+
+    if (bounce_overlap(dest, alltoalls_span(n, x->dst, x, fn), source,
+                       alltoalls_span(n, x->sst, x, fn))) {
+        copy = alltoalls_alloc(rma_bytes(n, x->size, fn), fn);
+        alltoalls_copy(copy, 1, source, x->sst, n, x->size);
+        s.sst = 1;
+    }
+    size_t from_step = x->n * x->size * (size_t)s.sst,
+           at = (size_t)team->me * x->n * x->size * (size_t)x->dst;
+    barrier_sync(team, fn);
+    for (int k = 1; k <= team->npes; k++) { /* the own block while others are sent */
+        int i = (team->me + k) % team->npes;
+        strided_put(SHMEM_CTX_DEFAULT, dest + at,
+                    (copy != NULL ? copy : source) + (size_t)i * from_step, s,
+                    team_world_pe(team, i), fn);
+    }
+    order_quiet(SHMEM_CTX_DEFAULT, fn);
+    barrier_sync(team, fn);
+    ft_temp_free(copy);
 }
 
 /* ---- in arrival order ------------------------------------------------------------ */
@@ -252,27 +180,35 @@ static void alltoalls_exchange_arrival(struct shmem_team *team, char *dest,
     arrival_exchange(team, alltoalls_swap_blocks, &b, fn);
 }
 
-/* ---- packed ---------------------------------------------------------------------- */
+/* ---- over several nodes ---------------------------------------------------------- */
 
-static bool alltoalls_gathers(struct shmem_team *team, const struct strides *x, size_t n,
-                              const char *fn)
-{
-    return team->remote && team->nodes != NULL && n <= INTERNODE_BUFFER / x->size &&
-           alltoall_gathers(team, x->n * x->size, fn);
-}
-
+/* Pack, exchange contiguous blocks, unpack. */
 static void alltoalls_exchange_gathered(struct shmem_team *team, char *dest,
                                         const char *source, size_t n,
                                         const struct strides *x, const char *fn)
 {
-    char *packed = ft_temp_alloc(2 * n * x->size), *received = packed + n * x->size;
+    size_t bytes = n * x->size;
+    char *packed = alltoalls_alloc(2 * bytes, fn), *received = packed + bytes;
 
-    if (packed == NULL)
-        log_die("%s: no memory to pack %zu bytes", fn, n * x->size);
-    alltoalls_copy_elements(packed, 1, source, x->sst, n, x->size);
+    alltoalls_copy(packed, 1, source, x->sst, n, x->size);
     alltoall_gather(team, received, packed, x->n * x->size, fn);
-    alltoalls_copy_elements(dest, x->dst, received, 1, n, x->size);
+    alltoalls_copy(dest, x->dst, received, 1, n, x->size);
     ft_temp_free(packed);
+}
+
+static void alltoalls_exchange_remote(struct shmem_team *team, char *dest,
+                                      const char *source, size_t n,
+                                      const struct strides *x, enum select_algorithm a,
+                                      const char *fn)
+{
+    if (a == INTERNODE_ALLTOALL_GATHER)
+        alltoalls_exchange_gathered(team, dest, source, n, x, fn);
+    else if (a == INTERNODE_ALLTOALL_BRUCK)
+        alltoall_bruck(team, dest, source, x, fn);
+    else if (a == INTERNODE_ALLTOALL_PAIRWISE)
+        alltoalls_exchange_puts(team, dest, source, n, x, fn);
+    else
+        alltoalls_exchange_barrier(team, dest, source, n, x, fn);
 }
 
 int alltoalls(struct shmem_team *team, void *dest, const void *source, struct strides x,
@@ -288,9 +224,13 @@ int alltoalls(struct shmem_team *team, void *dest, const void *source, struct st
         return 0;
     (void)peer_at(dest, alltoalls_span(n, x.dst, &x, fn), pgas_self.me, fn);
     (void)peer_at(source, alltoalls_span(n, x.sst, &x, fn), pgas_self.me, fn);
+    bool remote = team->remote && team->nodes != NULL;
+    enum select_algorithm a = INTERNODE_ALLTOALL_BARRIER;
+    if (remote)
+        a = alltoall_internode_algorithm(team, rma_bytes(x.n, x.size, fn), fn);
     barrier_guard(team, fn);
-    if (alltoalls_gathers(team, &x, n, fn))
-        alltoalls_exchange_gathered(team, dest, source, n, &x, fn);
+    if (remote)
+        alltoalls_exchange_remote(team, dest, source, n, &x, a, fn);
     else if (alltoalls_by_arrival(team, dest, source, n, &x, fn))
         alltoalls_exchange_arrival(team, dest, source, &x, fn);
     else

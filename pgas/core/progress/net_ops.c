@@ -23,7 +23,10 @@
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/ft/ft.h"
 
-enum { POSTS_PER_PROGRESS = 8 };
+enum {
+    POSTS_PER_PROGRESS = 8, /* a power of two */
+    LONG_FRAGMENT = 8192,   /* bytes of blocks that count as that many posts */
+};
 
 /* ---- posting ---------------------------------------------------------------------- */
 
@@ -58,11 +61,17 @@ static int net_op_cut(const struct net_op *o)
     return 0;
 }
 
+/* Packing a long fragment takes longer than a reply: progress follows each of them, or
+ * the progress thread would wake for the reply and wait for the lock. */
 static int net_post_put_blocks(const struct net_op *o)
 {
     int rc = net_op_cut(o);
 
-    return rc != 0 ? rc : pgas_self.net->t->put_blocks(o->c->t, &o->fragment->blocks);
+    if (rc != 0)
+        return rc;
+    if (o->fragment->blocks.bytes >= LONG_FRAGMENT)
+        o->c->turns |= POSTS_PER_PROGRESS - 1;
+    return pgas_self.net->t->put_blocks(o->c->t, &o->fragment->blocks);
 }
 
 static int net_post_get_blocks(const struct net_op *o)

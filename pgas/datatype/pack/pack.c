@@ -190,6 +190,14 @@ int pack_between(const struct layout *to_layout, void *to,
 
     if (to_layout->bytes != from_layout->bytes || to_layout->overlap)
         return pack_refuse();
+    if (to_layout->levels == 1 && from_layout->levels == 1 &&
+        to_layout->block == from_layout->block) { /* no cursors needed */
+        pack_vector(&(struct vector_copy){
+            (char *)to + to_layout->base, (const char *)from + from_layout->base,
+            to_layout->level[0].stride, from_layout->level[0].stride, to_layout->block,
+            to_layout->level[0].count});
+        return 0;
+    }
     layout_cursor_seek(&t.c, to_layout, 0);
     layout_cursor_seek(&f.c, from_layout, 0);
     while (pack_side_fill(&t) && pack_side_fill(&f))

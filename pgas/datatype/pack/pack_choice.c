@@ -183,7 +183,8 @@ static enum pack_kernel pack_choice_default(const struct vector_copy *v)
     return settings_default(settings_load(), v);
 }
 
-static void pack_choice_run_forced(enum pack_kernel k, const struct vector_copy *v)
+static __attribute__((noinline, cold)) void
+pack_choice_run_forced(enum pack_kernel k, const struct vector_copy *v)
 {
     pack_kernel_run(pack_kernel_can(k, v) ? k : pack_choice_default(v), v);
 }
@@ -202,11 +203,22 @@ pack_choice_measure(enum pack_kernel found, uint64_t key, const struct vector_co
         pack_tune_measure(&pack_choice.tune, &with, key, v);
 }
 
-/* A plan is found only if the kernel accepts the vector. */
+/* The kernel needs a plan, or `can`; it is called like a tail, so that pack_choice_run
+ * saves no registers.  A plan is found only if the kernel accepts the vector. */
+static __attribute__((noinline)) void
+pack_choice_run_plan(enum pack_kernel k, uint64_t key, const struct vector_copy *v)
+{
+    const void *plan = pack_plan_first(&pack_choice.plans, pack_plan_id(k, v));
+
+    if (likely(plan != NULL))
+        pack_kernels[k]->plan_run(plan, v);
+    else
+        pack_choice_measure(k, key, v);
+}
+
 LINE_ALIGNED void pack_choice_run(const struct vector_copy *v)
 {
     uint64_t settings = settings_load();
-    const struct pack_kernel_fns *kernel;
 
     if (unlikely(settings_forced(settings) != PACK_KERNELS)) {
         pack_choice_run_forced(settings_forced(settings), v);
@@ -218,17 +230,10 @@ LINE_ALIGNED void pack_choice_run(const struct vector_copy *v)
     }
     uint64_t key = pack_tune_key(v, settings);
     enum pack_kernel k = pack_tune_found(&pack_choice.tune, key);
-    if (likely(k != PACK_KERNELS)) {
-        kernel = pack_kernels[k];
-        if (likely(v->block <= kernel->block_max)) {
-            kernel->run(v);
-            return;
-        }
-        const void *plan = pack_plan_first(&pack_choice.plans, pack_plan_id(k, v));
-        if (likely(plan != NULL)) {
-            kernel->plan_run(plan, v);
-            return;
-        }
-    }
-    pack_choice_measure(k, key, v);
+    if (unlikely(k == PACK_KERNELS))
+        pack_choice_measure(k, key, v);
+    else if (likely(v->block <= pack_kernels[k]->block_max))
+        pack_kernels[k]->run(v);
+    else
+        pack_choice_run_plan(k, key, v);
 }

@@ -8,6 +8,7 @@
 
 enum {
     PART_MIN = 64 << 10, /* bytes of the parts of a long copy that are measured */
+    PART_ALIGN = 64,     /* blocks: so that all parts have the same alignment */
     PARTS_MAX = 64,      /* of a longer copy; most shapes take fewer turns */
 };
 
@@ -121,7 +122,9 @@ static void tune_copy_parts(struct pack_tune_cell *c,
                             const struct pack_tune_kernels *with, struct vector_copy v)
 {
     size_t bytes = v.block * v.count / PARTS_MAX, left = v.count;
-    size_t part = (bytes < PART_MIN ? PART_MIN : bytes) / v.block + 1;
+    size_t part = (bytes < PART_MIN ? PART_MIN : bytes) / v.block;
+
+    part += PART_ALIGN - part % PART_ALIGN;
 
     while (left > 0 && pack_tune_cell_found(c, c->key) == PACK_KERNELS) {
         v.count = left < 2 * part ? left : part;

@@ -333,7 +333,7 @@ static const char *ofi_message_fault(const struct transport_ctx *ctx,
                : m->pe > 0 || m->pe < -OFI_ERRNO_MAX ? "its error is not an errno value"
                                                      : NULL;
     if ((m->type == OFI_MESSAGE_AMO || m->type == OFI_MESSAGE_WINDOW) && m->len > 0)
-        return "it is an atomic operation with data";
+        return "it has data, but a request of its type has none";
     if (ctx != ctx->net->ctx_0)
         return "it is a request to a context that receives only replies";
     if (m->pe < 0 || m->pe >= ctx->net->world->npes)
@@ -343,12 +343,16 @@ static const char *ofi_message_fault(const struct transport_ctx *ctx,
 
 void ofi_am_report_malformed(const struct transport_net *net, size_t len, const char *why)
 {
-    char text[TRANSPORT_TEXT_MAX];
+    char text[TRANSPORT_TEXT_MAX], what[64];
 
+    if (len > 0)
+        snprintf(what, sizeof what, "message of %zu bytes", len);
+    else
+        snprintf(what, sizeof what, "write with immediate data");
     snprintf(text, sizeof text,
-             "PE %d rejected a malformed message of %zu bytes on its libfabric endpoint: "
+             "PE %d rejected a malformed %s on its libfabric endpoint: "
              "%s. A PE's memory is corrupted, or another program sends to this port.",
-             net->world->me, len, why);
+             net->world->me, what, why);
     net->world->failed(net->world, -1, text);
 }
 
