@@ -19,7 +19,8 @@ $CC $tsan "$work/nothing.c" -o "$work/nothing" 2>/dev/null && "$work/nothing" ||
 objects() {
     name=$1 more=$2
     shift 2
-    for file in "$top_srcdir/pgas/threads/mcs.c" "$top_srcdir/tests/match/tail.c" "$@"; do
+    for file in "$top_srcdir/pgas/threads/adaptive.c" "$top_srcdir/pgas/threads/mcs.c" \
+        "$top_srcdir/tests/match/tail.c" "$@"; do
         # shellcheck disable=SC2086
         $CC $flags $more -c "$file" -o "$work/$name-$(basename "$file" .c).o"
     done

@@ -15,18 +15,19 @@
  * Invariant: an entry of an inbox is younger than all entries of its main queue.  Entries
  * move from the inbox to the main queue in order, under the lock of the side.
  *
- * All locks are fair.  Nevertheless the caller must serialize the arrivals of one source:
- * two threads that deliver its messages could take the lock in the wrong order.
- * Uses: match_queue, mcs.  Used by: tests, bench.
+ * The locks are not first come, first served, but bound how often a waiter is passed
+ * over. The caller must serialize the arrivals of one source: two threads that deliver
+ * its messages could take the lock in the wrong order. Uses: match_queue, adaptive.  Used
+ * by: tests, bench.
  */
 #ifndef COMPAT_MPI_MATCH_TAIL_H
 #define COMPAT_MPI_MATCH_TAIL_H
 
 #include "compat/mpi/match/match_queue.h"
-#include "pgas/threads/mcs.h"
+#include "pgas/threads/adaptive.h"
 
 struct match_side {
-    _Alignas(MATCH_LINE) struct mcs_lock lock;
+    _Alignas(MATCH_LINE) struct adaptive_lock lock;
     struct match_queue queue;
     uint64_t from_inbox; /* entries moved to the main queue */
     uint64_t inbox_hits; /* matches with entries of the inbox */
@@ -39,7 +40,7 @@ struct match_inbox {
 
 struct match_tail {
     struct match_side posted, unexpected;
-    _Alignas(MATCH_LINE) struct mcs_lock tail_lock;
+    _Alignas(MATCH_LINE) struct adaptive_lock tail_lock;
     struct match_inbox posted_inbox, unexpected_inbox;
 };
 
