@@ -60,14 +60,17 @@ right mcs
 wrong mcs -DFAULT_STORE
 right adaptive
 wrong adaptive -DFAULT_SPLIT
-right tail
+right tail -DLONG
 wrong tail -DFAULT_SPLIT
+wrong tail -DLONG -DFAULT_LONG
 if [ -n "${PGAS_TEST_LONG:-}" ]; then
     wrong commit -DFAULT_NO_CHECK
     wrong mcs -DFAULT_NO_LINK
     right adaptive -DN=4 -DLOSSES=2
     wrong adaptive -DFAULT_STORE
     wrong adaptive -DFAULT_NO_RESERVE
+    right tail
+    wrong tail -DLONG -DFAULT_YOUNG
     wrong tail -DFAULT_NO_INBOX
     wrong tail -DFAULT_LATE
     right ring -DKILLS=3

@@ -230,3 +230,20 @@ bool match_tail_cancel(struct match_tail *t, struct match_entry *receive)
     adaptive_release(&s->lock);
     return where != MATCH_NOWHERE;
 }
+
+struct match_tail_stats match_tail_stats_of(struct match_tail *t, bool posted)
+{
+    struct match_side *s = posted ? &t->posted : &t->unexpected;
+    struct match_tail_stats stats;
+
+    adaptive_acquire(&s->lock);
+    stats.queue = s->queue.stats;
+    stats.length = s->queue.count;
+    stats.from_inbox = s->from_inbox;
+    stats.inbox_hits = s->inbox_hits;
+    adaptive_acquire(&t->tail_lock);
+    stats.inbox = match_tail_inbox(t, s)->count;
+    adaptive_release(&t->tail_lock);
+    adaptive_release(&s->lock);
+    return stats;
+}

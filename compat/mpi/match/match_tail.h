@@ -63,4 +63,14 @@ typedef void (*match_visit_fn)(const struct match_entry *message, void *arg);
 bool match_tail_probe(struct match_tail *t, const struct match_key *receive,
                       match_visit_fn visit, void *arg);
 
+/* A side at one moment. */
+struct match_tail_stats {
+    struct match_stats queue; /* searches of the main queue only */
+    uint32_t length, inbox;   /* entries of the main queue, of the inbox */
+    uint64_t from_inbox, inbox_hits;
+};
+
+/* Of the posted receives or of the unexpected messages; takes the locks of the side. */
+struct match_tail_stats match_tail_stats_of(struct match_tail *t, bool posted);
+
 #endif
