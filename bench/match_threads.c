@@ -35,7 +35,7 @@ static const struct contestant contestants[CONTESTANTS] = {
 /* One contestant in one cell */
 struct cell {
     bool use_tail;
-    struct mcs_lock lock;
+    struct adaptive_lock lock;
     struct matcher one;
     struct match_tail tail;
     struct match_entry unmatched[2 * LENGTH_MAX];
@@ -52,14 +52,13 @@ struct thread {
 
 static struct match_entry *cell_call(struct cell *c, struct match_entry *e, bool post)
 {
-    struct mcs_waiter w;
     struct match_entry *mate;
 
     if (c->use_tail)
         return post ? match_tail_post(&c->tail, e) : match_tail_arrive(&c->tail, e);
-    mcs_acquire(&c->lock, &w);
+    adaptive_acquire(&c->lock);
     mate = post ? match_post(&c->one, e) : match_arrive(&c->one, e);
-    mcs_release(&c->lock, &w);
+    adaptive_release(&c->lock);
     return mate;
 }
 
@@ -69,7 +68,7 @@ static void cell_open(struct cell *c, const struct contestant *who, int length)
 
     o.engine = who->engine;
     c->use_tail = who->tail;
-    c->lock = (struct mcs_lock){0};
+    c->lock = (struct adaptive_lock){0};
     if ((who->tail ? match_tail_init(&c->tail, &o) : match_init(&c->one, &o)) != 0)
         abort();
     for (int i = 0; i < 2 * length; i++) {

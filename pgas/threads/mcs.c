@@ -2,12 +2,9 @@
 /* mcs.c - see mcs.h. */
 #include "config.h"
 
-#include <linux/futex.h>
 #include <sched.h>
-#include <stddef.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "pgas/threads/futex.h"
 #include "pgas/threads/mcs.h"
 #include "pgas/threads/pause.h"
 
@@ -33,7 +30,7 @@ void mcs_wait_granted(struct mcs_waiter *w)
         cas_acq_rel_u32(&w->state, MCS_WAITING, MCS_SLEEPING) == MCS_GRANTED)
         return;
     while (load_acquire_u32(&w->state) == MCS_SLEEPING)
-        syscall(SYS_futex, &w->state, FUTEX_WAIT_PRIVATE, MCS_SLEEPING, NULL, NULL, 0);
+        futex_wait_private(&w->state, MCS_SLEEPING);
 }
 
 /* The successor has swapped the tail and is about to store its address. */
@@ -57,5 +54,5 @@ struct mcs_waiter *mcs_wait_successor(struct mcs_waiter *w)
 void mcs_grant(struct mcs_waiter *successor)
 {
     if (swap_acq_rel_u32(&successor->state, MCS_GRANTED) == MCS_SLEEPING)
-        syscall(SYS_futex, &successor->state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+        futex_wake_one_private(&successor->state);
 }

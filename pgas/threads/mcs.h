@@ -14,7 +14,7 @@
  * Orders: the swap of `tail` (acquire) sees the release of the last owner if the lock was
  * free; otherwise the load of GRANTED (acquire) pairs with the swap by the predecessor
  * (release).  Between processes the lock cannot be used.
- * Uses: atomic, pause.  Used by: compat/mpi/match/match_tail.
+ * Uses: atomic, futex, pause.  Used by: adaptive.
  */
 #ifndef PGAS_THREADS_MCS_H
 #define PGAS_THREADS_MCS_H

@@ -145,6 +145,8 @@ static void *arriver_run(void *arg)
         uint32_t own = tail_random(&w->random, SOURCES / ARRIVERS);
         m->entry = (struct match_entry){.key = {0, (int32_t)(own * ARRIVERS) + w->number,
                                                 (int32_t)tail_random(&w->random, TAGS)}};
+        if (i % 16 == 0) /* at the same time as everything else */
+            match_tail_stats_of(w->t, i % 32 == 0);
         struct match_entry *mate = match_tail_arrive(w->t, &m->entry);
         if (mate != NULL) {
             m->mate = (struct item *)(void *)mate;
@@ -247,11 +249,38 @@ struct totals {
     uint64_t hits, inbox_hits, moved;
 };
 
-static void totals_add(struct totals *sum, const struct match_side *s)
+static void totals_add(struct totals *sum, const struct match_tail_stats *s)
 {
-    sum->hits += s->queue.stats.hits;
+    sum->hits += s->queue.hits;
     sum->inbox_hits += s->inbox_hits;
     sum->moved += s->from_inbox;
+}
+
+/* Entries of `workers` that are still queued */
+static uint32_t round_queued(const struct worker *workers, int n)
+{
+    uint32_t queued = 0;
+
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < OPERATIONS; i++) {
+            const struct item *e = &workers[k].items[i];
+            queued += e->mate == NULL && !e->probe && !e->cancelled;
+        }
+    return queued;
+}
+
+static int round_check_stats(struct match_tail *t, const struct worker *posters,
+                             const struct worker *arrivers, struct totals *sum)
+{
+    struct match_tail_stats receives = match_tail_stats_of(t, true),
+                            messages = match_tail_stats_of(t, false);
+
+    totals_add(sum, &receives);
+    totals_add(sum, &messages);
+    if (receives.length + receives.inbox != round_queued(posters, POSTERS) ||
+        messages.length + messages.inbox != round_queued(arrivers, ARRIVERS))
+        return check_failed("the statistics of the lengths");
+    return 0;
 }
 
 static int round_run(enum match_engine engine, uint64_t seed, struct totals *sum)
@@ -280,10 +309,9 @@ static int round_run(enum match_engine engine, uint64_t seed, struct totals *sum
         pthread_join(i < POSTERS ? posters[i].thread : arrivers[i - POSTERS].thread,
                      NULL);
     pthread_barrier_destroy(&start);
-    totals_add(sum, &t.posted);
-    totals_add(sum, &t.unexpected);
+    int failed = round_check_stats(&t, posters, arrivers, sum);
     match_tail_free(&t);
-    return check_round(posters, arrivers);
+    return failed | check_round(posters, arrivers);
 }
 
 int main(int argc, char **argv)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # tail.sh - matching with tail queues by several threads, with random delays, under the thread
 # sanitizer where the compiler has it; and that the test reveals defects (mutants.txt).
-# PGAS_TEST_LONG: many rounds, all defects instead of two.
+# PGAS_TEST_LONG: many rounds, all defects instead of two, and the address sanitizer.
 set -eu
 work=$(mktemp -d "${TMPDIR:-/tmp}/pgas-tail.XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -19,7 +19,8 @@ $CC $tsan "$work/nothing.c" -o "$work/nothing" 2>/dev/null && "$work/nothing" ||
 objects() {
     name=$1 more=$2
     shift 2
-    for file in "$top_srcdir/pgas/threads/mcs.c" "$top_srcdir/tests/match/tail.c" "$@"; do
+    for file in "$top_srcdir/pgas/threads/adaptive.c" "$top_srcdir/pgas/threads/mcs.c" \
+        "$top_srcdir/tests/match/tail.c" "$@"; do
         # shellcheck disable=SC2086
         $CC $flags $more -c "$file" -o "$work/$name-$(basename "$file" .c).o"
     done
@@ -45,6 +46,18 @@ if [ -n "$tsan" ]; then
     timeout -k 5 600 "$work/tsan" "${rounds:-4}" >"$work/out" 2>&1 || {
         cat "$work/out"
         echo "FAIL: thread sanitizer"
+        failed=1
+    }
+fi
+
+if [ -n "${PGAS_TEST_LONG:-}" ]; then
+    asan="-fsanitize=address,undefined -fno-sanitize-recover=all"
+    objects asan "$asan" "$top_srcdir/pgas/datatype/isa.c" "$match/match_queue.c" "$match/match_nodes.c"
+    # shellcheck disable=SC2086
+    program asan "$match/match_tail.c" $asan -DINBOX_SHORT=1
+    timeout -k 5 600 "$work/asan" "$rounds" >"$work/out" 2>&1 || {
+        cat "$work/out"
+        echo "FAIL: address sanitizer"
         failed=1
     }
 fi

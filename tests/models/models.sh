@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# models.sh - Spin models of the failure protocols, of the MCS lock and of tail queues, searched
+# models.sh - Spin models of the failure protocols, of locks and of tail queues, searched
 # exhaustively, and of each a version with a defect, which Spin must find.  PGAS_TEST_LONG: further
 # defects; agreement of 4 nodes with 2 failures (minutes, gigabytes), and 3 failures of the ring and
 # of shrink.
@@ -58,11 +58,19 @@ right commit
 wrong commit -DFAULT_NO_BARRIER
 right mcs
 wrong mcs -DFAULT_STORE
-right tail
+right adaptive
+wrong adaptive -DFAULT_SPLIT
+right tail -DLONG
 wrong tail -DFAULT_SPLIT
+wrong tail -DLONG -DFAULT_LONG
 if [ -n "${PGAS_TEST_LONG:-}" ]; then
     wrong commit -DFAULT_NO_CHECK
     wrong mcs -DFAULT_NO_LINK
+    right adaptive -DN=4 -DLOSSES=2
+    wrong adaptive -DFAULT_STORE
+    wrong adaptive -DFAULT_NO_RESERVE
+    right tail
+    wrong tail -DLONG -DFAULT_YOUNG
     wrong tail -DFAULT_NO_INBOX
     wrong tail -DFAULT_LATE
     right ring -DKILLS=3

@@ -14,6 +14,11 @@
  * FAULT_SPLIT: the search of the inbox and the append are separate steps.
  * FAULT_NO_INBOX: the inbox is not searched.
  * FAULT_LATE: the lock of the side is released before detached entries are in the main queue.
+ *
+ * LONG: an operation may also treat the inbox as a long one: it empties it first and searches
+ * what it has detached, without the tail lock.
+ * FAULT_LONG: having done so in vain, it does not search the inbox again before it appends.
+ * FAULT_YOUNG: it removes the youngest entry that fits from what it has detached.
  */
 #define ENTRIES 8 /* receives 0..3: two of each thread; messages 4..7: two of each source */
 #define NOBODY  ENTRIES
@@ -94,15 +99,65 @@ inline append() {
     where[e] = INBOX
 }
 
+/* found = the youngest detached entry that fits e */
+inline search_young() {
+    k = OTHERS(e);
+    do
+    :: k < OTHERS(e) + 4 ->
+        if
+        :: where[k] == DETACHED && PAIR(e, k) && (found == NOBODY || stamp[k] > stamp[found]) ->
+            found = k
+        :: else
+        fi;
+        k++
+    :: else -> break
+    od;
+    k = 0
+}
+
+inline empty_inbox() {
+    atomic { !tail_lock -> tail_lock = true };
+    d_step { detach() };
+    tail_lock = false;
+#ifdef FAULT_YOUNG
+    d_step { search_young() };
+#else
+    d_step { search(DETACHED) };
+#endif
+    if
+    :: found != NOBODY -> d_step { take() }
+    :: else
+    fi;
+    d_step { absorb() };
+    emptied = true
+}
+
 inline operation() {
     atomic { !side_lock[s] -> side_lock[s] = true };
     d_step { search(MAIN) };
     if
     :: found != NOBODY -> d_step { take() }
     :: else ->
+#ifdef LONG
+        if
+        :: empty_inbox()
+        :: true
+        fi;
+        if
+        :: found != NOBODY -> goto matched
+        :: else
+        fi;
+#endif
         atomic { !tail_lock -> tail_lock = true };
+#ifdef FAULT_LONG
+        if
+        :: !emptied -> d_step { search(INBOX); detach() }
+        :: else
+        fi;
+#else
 #ifndef FAULT_NO_INBOX
         d_step { search(INBOX); detach() };
+#endif
 #endif
 #ifdef FAULT_SPLIT
         tail_lock = false;
@@ -119,7 +174,9 @@ inline operation() {
 #endif
         d_step { absorb() }
     fi;
+matched:
     found = NOBODY;
+    emptied = false;
     side_lock[s] = false
 }
 
@@ -128,6 +185,7 @@ byte ended;
 active [4] proctype thread() {
     byte e = _pid * 2, found = NOBODY, k;
     bool s = _pid < 2; /* a receive searches the messages, side 1 */
+    bool emptied;
 
     do
     :: e < _pid * 2 + 2 -> operation(); e++

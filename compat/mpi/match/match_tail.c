@@ -122,11 +122,9 @@ static struct match_entry *match_side_empty_inbox(struct match_tail *t,
                                                   const struct match_key *key,
                                                   bool remove)
 {
-    struct mcs_waiter w;
-
-    mcs_acquire(&t->tail_lock, &w);
+    adaptive_acquire(&t->tail_lock);
     struct match_list all = match_inbox_detach_all(match_tail_inbox(t, s));
-    mcs_release(&t->tail_lock, &w);
+    adaptive_release(&t->tail_lock);
     MATCH_TAIL_POINT(DRAIN);
     struct match_entry *mate = all.head;
     while (mate != NULL && !match_inbox_fits(s->queue.posted, mate, key))
@@ -144,7 +142,6 @@ static struct match_entry *match_side_search_inbox(struct match_tail *t,
 {
     struct match_inbox *inbox = match_tail_inbox(t, s);
     struct match_entry *mate = NULL;
-    struct mcs_waiter w;
 
     for (int i = 0; i < INBOX_PASSES && match_inbox_is_long(inbox); i++) {
         mate = match_side_empty_inbox(t, s, key, true);
@@ -152,12 +149,12 @@ static struct match_entry *match_side_search_inbox(struct match_tail *t,
             return mate;
     }
     MATCH_TAIL_POINT(LOCK);
-    mcs_acquire(&t->tail_lock, &w);
+    adaptive_acquire(&t->tail_lock);
     struct match_list detached = match_inbox_detach(inbox, s->queue.posted, key, &mate);
     MATCH_TAIL_POINT(APPEND);
     if (mate == NULL && e != NULL)
         match_inbox_append(match_tail_inbox(t, match_tail_other(t, s)), e);
-    mcs_release(&t->tail_lock, &w);
+    adaptive_release(&t->tail_lock);
     MATCH_TAIL_POINT(DRAIN);
     match_side_absorb(s, detached, mate);
     return mate;
@@ -170,9 +167,7 @@ static struct match_entry *match_side_take(struct match_tail *t, struct match_si
                                            const struct match_key *key,
                                            struct match_entry *e)
 {
-    struct mcs_waiter w;
-
-    mcs_acquire(&s->lock, &w);
+    adaptive_acquire(&s->lock);
     MATCH_TAIL_POINT(SEARCH);
     struct match_entry *mate = match_queue_search(&s->queue, key);
     if (mate != NULL) {
@@ -181,7 +176,7 @@ static struct match_entry *match_side_take(struct match_tail *t, struct match_si
         mate = match_side_search_inbox(t, s, key, e);
         s->inbox_hits += mate != NULL;
     }
-    mcs_release(&s->lock, &w);
+    adaptive_release(&s->lock);
     return mate;
 }
 
@@ -205,16 +200,15 @@ bool match_tail_probe(struct match_tail *t, const struct match_key *receive,
                       match_visit_fn visit, void *arg)
 {
     struct match_side *s = &t->unexpected;
-    struct mcs_waiter w;
 
-    mcs_acquire(&s->lock, &w);
+    adaptive_acquire(&s->lock);
     MATCH_TAIL_POINT(SEARCH);
     struct match_entry *message = match_queue_search(&s->queue, receive);
     if (message == NULL)
         message = match_side_empty_inbox(t, s, receive, false);
     if (message != NULL)
         visit(message, arg);
-    mcs_release(&s->lock, &w);
+    adaptive_release(&s->lock);
     return message != NULL;
 }
 
@@ -222,18 +216,34 @@ bool match_tail_probe(struct match_tail *t, const struct match_key *receive,
 bool match_tail_cancel(struct match_tail *t, struct match_entry *receive)
 {
     struct match_side *s = &t->posted;
-    struct mcs_waiter w, w_tail;
 
-    mcs_acquire(&s->lock, &w);
+    adaptive_acquire(&s->lock);
     const enum match_where where = receive->where;
     if (where == MATCH_IN_INBOX) {
-        mcs_acquire(&t->tail_lock, &w_tail);
+        adaptive_acquire(&t->tail_lock);
         match_list_remove(&t->posted_inbox.list, receive);
         match_inbox_count(&t->posted_inbox, t->posted_inbox.count - 1);
-        mcs_release(&t->tail_lock, &w_tail);
+        adaptive_release(&t->tail_lock);
     } else if (where != MATCH_NOWHERE) {
         match_queue_remove(&s->queue, receive);
     }
-    mcs_release(&s->lock, &w);
+    adaptive_release(&s->lock);
     return where != MATCH_NOWHERE;
+}
+
+struct match_tail_stats match_tail_stats_of(struct match_tail *t, bool posted)
+{
+    struct match_side *s = posted ? &t->posted : &t->unexpected;
+    struct match_tail_stats stats;
+
+    adaptive_acquire(&s->lock);
+    stats.queue = s->queue.stats;
+    stats.length = s->queue.count;
+    stats.from_inbox = s->from_inbox;
+    stats.inbox_hits = s->inbox_hits;
+    adaptive_acquire(&t->tail_lock);
+    stats.inbox = match_tail_inbox(t, s)->count;
+    adaptive_release(&t->tail_lock);
+    adaptive_release(&s->lock);
+    return stats;
 }

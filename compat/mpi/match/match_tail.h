@@ -15,18 +15,19 @@
  * Invariant: an entry of an inbox is younger than all entries of its main queue.  Entries
  * move from the inbox to the main queue in order, under the lock of the side.
  *
- * All locks are fair.  Nevertheless the caller must serialize the arrivals of one source:
- * two threads that deliver its messages could take the lock in the wrong order.
- * Uses: match_queue, mcs.  Used by: tests, bench.
+ * The locks are not first come, first served, but bound how often a waiter is passed
+ * over. The caller must serialize the arrivals of one source: two threads that deliver
+ * its messages could take the lock in the wrong order. Uses: match_queue, adaptive.  Used
+ * by: tests, bench.
  */
 #ifndef COMPAT_MPI_MATCH_TAIL_H
 #define COMPAT_MPI_MATCH_TAIL_H
 
 #include "compat/mpi/match/match_queue.h"
-#include "pgas/threads/mcs.h"
+#include "pgas/threads/adaptive.h"
 
 struct match_side {
-    _Alignas(MATCH_LINE) struct mcs_lock lock;
+    _Alignas(MATCH_LINE) struct adaptive_lock lock;
     struct match_queue queue;
     uint64_t from_inbox; /* entries moved to the main queue */
     uint64_t inbox_hits; /* matches with entries of the inbox */
@@ -39,7 +40,7 @@ struct match_inbox {
 
 struct match_tail {
     struct match_side posted, unexpected;
-    _Alignas(MATCH_LINE) struct mcs_lock tail_lock;
+    _Alignas(MATCH_LINE) struct adaptive_lock tail_lock;
     struct match_inbox posted_inbox, unexpected_inbox;
 };
 
@@ -61,5 +62,15 @@ bool match_tail_cancel(struct match_tail *t, struct match_entry *receive);
 typedef void (*match_visit_fn)(const struct match_entry *message, void *arg);
 bool match_tail_probe(struct match_tail *t, const struct match_key *receive,
                       match_visit_fn visit, void *arg);
+
+/* A side at one moment. */
+struct match_tail_stats {
+    struct match_stats queue; /* searches of the main queue only */
+    uint32_t length, inbox;   /* entries of the main queue, of the inbox */
+    uint64_t from_inbox, inbox_hits;
+};
+
+/* Of the posted receives or of the unexpected messages; takes the locks of the side. */
+struct match_tail_stats match_tail_stats_of(struct match_tail *t, bool posted);
 
 #endif

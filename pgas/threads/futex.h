@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* futex.h - futex calls on words of this process.  They wait for threads of this process
+ * only; waits for other PEs are in core/progress/block.c.  A leaf.  Used by: adaptive,
+ * mcs. */
+#ifndef PGAS_THREADS_FUTEX_H
+#define PGAS_THREADS_FUTEX_H
+
+#include <linux/futex.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Sleeps while *word == seen; may return early. */
+static inline void futex_wait_private(const uint32_t *word, uint32_t seen)
+{
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+}
+
+static inline void futex_wake_one_private(const uint32_t *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+#endif
