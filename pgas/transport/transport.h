@@ -146,11 +146,12 @@ struct transport_world {
 
     /* User settings; NULL or "" = default. */
     const char *provider, *fabric, *domain; /* ofi: restrict the choice */
-    const char *order;   /* ofi: rely on the provider's order: "auto", "yes", "no" */
-    const char *avoid;   /* disabled capabilities, separated by commas (avoid.h) */
-    const char *faults;  /* hook: the faults to inject (hook.h) */
-    uint64_t timeout_ns; /* of operations without progress; 0 = they never fail */
-    bool survives;       /* the job goes on when PEs die (SHMEM_FT=continue) */
+    const char *interface; /* tcp: interfaces or networks, separated by commas */
+    const char *order;     /* ofi: rely on the provider's order: "auto", "yes", "no" */
+    const char *avoid;     /* disabled capabilities, separated by commas (avoid.h) */
+    const char *faults;    /* hook: the faults to inject (hook.h) */
+    uint64_t timeout_ns;   /* of operations without progress; 0 = they never fail */
+    bool survives;         /* the job goes on when PEs die (SHMEM_FT=continue) */
 };
 
 struct transport_net;
@@ -276,10 +277,11 @@ struct transport {
     int (*arm)(struct transport_ctx *ctx);
 };
 
-extern const struct transport transport_shm, transport_ofi, transport_ucx, transport_hook;
+extern const struct transport transport_shm, transport_ofi, transport_ucx, transport_tcp,
+    transport_hook;
 
 /* The transports between nodes, in order of preference. */
-enum { TRANSPORTS = 2 };
+enum { TRANSPORTS = 3 };
 extern const struct transport *const transport_list[TRANSPORTS];
 
 #endif

@@ -3,7 +3,7 @@
  * suite.c - the conformance suite of the transport contract (pgas/transport/transport.h).
  * usage: suite TRANSPORT [-n NPES] [-p PROVIDER] [-a AVOID] [-r ORDER] [-c FAULTS]
  *              [-o CASE,..] [-l TIMES]
- * TRANSPORT is shm, ofi, ucx or sim, or hook:TRANSPORT for one of them.  -o: only the
+ * TRANSPORT is shm, ofi, ucx, tcp or sim, or hook:TRANSPORT for one of them.  -o: only the
  * cases whose names start with one of these; -l: multiply the repetitions.  The last line
  * of output is "TRANSPORT: N passed, N failed".
  *
@@ -78,6 +78,7 @@ static const struct {
     {"shm", &transport_shm, true},
     {"ofi", &transport_ofi, false},
     {"ucx", &transport_ucx, false},
+    {"tcp", &transport_tcp, false},
     {"sim", &transport_sim, false},
 };
 
