@@ -128,7 +128,7 @@ if [ -n "${PGAS_TEST_LONG:-}" ]; then
             job "$n" "-F -t" SHMEM_STRESS="$seed"
             job "$n" '' SHMEM_DEBUG=$((seed % 3))
         done
-        for transport in ofi ucx; do
+        for transport in ofi ucx tcp; do
             job 8 "--vnodes 4 -- -F" SHMEM_TRANSPORT=$transport
             job 8 "--vnodes 4 -- -N" SHMEM_TRANSPORT=$transport
             job 7 "--vnodes 3 -- -t" SHMEM_TRANSPORT=$transport SHMEM_STRESS="$seed"
@@ -149,7 +149,7 @@ else
         job "$n" -t
     done
     all_algorithms 5
-    for transport in ofi ucx; do
+    for transport in ofi ucx tcp; do
         job 8 "--vnodes 4 -- -F" SHMEM_TRANSPORT=$transport
         job 8 "--vnodes 4 -- -N" SHMEM_TRANSPORT=$transport
     done

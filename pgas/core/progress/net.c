@@ -36,8 +36,8 @@ static void net_read_choice(bool wanted[TRANSPORTS])
         name[i] = transport_list[i]->name;
     const char *bad = choice_read(list, name, TRANSPORTS, wanted, &len);
     if (bad != NULL)
-        log_die("SHMEM_TRANSPORT=%s: '%.*s' is not a transport; use auto, a list of ofi "
-                "and ucx, or a list of ^ofi and ^ucx to exclude them",
+        log_die("SHMEM_TRANSPORT=%s: '%.*s' is not a transport; use auto, a list of ofi, "
+                "ucx and tcp, or a list of ^ofi, ^ucx and ^tcp to exclude them",
                 list, (int)len, bad);
 }
 
@@ -180,6 +180,7 @@ static void net_set_world(struct net *n)
                                         .provider = e->ofi_provider,
                                         .fabric = e->ofi_fabric,
                                         .domain = e->ofi_domain,
+                                        .interface = e->tcp_if,
                                         .order = e->ofi_order,
                                         .avoid = e->net_disable,
                                         .timeout_ns = net_timeout_ns(),

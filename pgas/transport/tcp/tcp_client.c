@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -13,8 +14,8 @@
 #include "pgas/transport/tcp/tcp.h"
 
 enum {
-    READS_MAX = 8,      /* per call of progress */
-    UNKNOWN_MAX = 1024, /* connections that are not authenticated */
+    READS_MAX = 8,     /* per call of progress */
+    UNKNOWN_MAX = 512, /* connections that are not authenticated */
     REPLIES_MAX = 256 << 10,
 };
 
@@ -52,18 +53,17 @@ void tcp_client_close(struct tcp_client *client)
     tcp_client_link(client, &ctx->closed);
 }
 
-/* The oldest connection that is not authenticated gives way. */
-static void tcp_client_limit_unknown(struct transport_ctx *ctx)
+/* The oldest connection that is not authenticated gives way.  False: there is none. */
+static bool tcp_client_evict(struct transport_ctx *ctx)
 {
     struct tcp_client *oldest = NULL;
 
-    if (ctx->nunknown < UNKNOWN_MAX)
-        return;
     for (struct tcp_client *c = ctx->clients; c != NULL; c = c->next)
         if (c->pe < 0)
             oldest = c;
     if (oldest != NULL)
         tcp_client_close(oldest);
+    return oldest != NULL;
 }
 
 static void tcp_client_open(struct transport_ctx *ctx, int fd)
@@ -80,19 +80,39 @@ static void tcp_client_open(struct transport_ctx *ctx, int fd)
     client->stream.fd = fd;
     client->ctx = ctx;
     client->pe = -1;
-    tcp_client_limit_unknown(ctx);
+    if (ctx->nunknown >= UNKNOWN_MAX)
+        tcp_client_evict(ctx);
     ctx->nunknown++;
     tcp_client_link(client, &ctx->clients);
     if (tcp_ctx_watch(ctx, &client->stream, false) != 0)
         tcp_client_close(client);
+    else
+        tcp_client_ready(client, EPOLLIN); /* its first message may be here */
+}
+
+/* Without descriptors no PE can connect any more.  True: one was made free. */
+static bool tcp_listener_refused(struct transport_net *net, int error)
+{
+    char text[TRANSPORT_TEXT_MAX];
+
+    if (error != EMFILE && error != ENFILE)
+        return false; /* there is no connection, or the peer has given up */
+    if (tcp_client_evict(net->ctx_0))
+        return true;
+    snprintf(text, sizeof text, "cannot accept a connection: %s; raise the limit (%s)",
+             strerror(error), "ulimit -n");
+    net->world->failed(net->world, -1, text);
+    return false;
 }
 
 void tcp_listener_ready(struct transport_net *net)
 {
     for (;;) {
         int fd = accept4(net->listener.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd < 0 && !tcp_listener_refused(net, errno))
+            return;
         if (fd < 0)
-            return; /* none; or a transient error, after which epoll reports again */
+            continue;
         tcp_client_open(net->ctx_0, fd);
         net->ctx_0->events++;
     }
@@ -125,6 +145,21 @@ static int tcp_client_send(struct tcp_client *client)
     return 0;
 }
 
+/* A malformed request of another PE is a defect of its library or of its memory. */
+static void tcp_client_failed(struct tcp_client *client, int error)
+{
+    const struct transport_world *world = client->ctx->net->world;
+    char text[TRANSPORT_TEXT_MAX];
+
+    if (client->pe >= 0 && (error == -EPROTO || error == -EFAULT || error == -EINVAL)) {
+        snprintf(text, sizeof text, "PE %d has sent a malformed request: %s", client->pe,
+                 error == -EFAULT ? "its memory is not inside the symmetric segments"
+                                  : "unknown kind, length or alignment");
+        world->failed(world, client->pe, text);
+    }
+    tcp_client_close(client);
+}
+
 /* With unsent replies no more requests are read. */
 void tcp_client_ready(struct tcp_client *client, uint32_t events)
 {
@@ -146,5 +181,5 @@ void tcp_client_ready(struct tcp_client *client, uint32_t events)
     client->ctx->events += (int)client->events;
     client->events = 0;
     if (error != 0)
-        tcp_client_close(client);
+        tcp_client_failed(client, error);
 }

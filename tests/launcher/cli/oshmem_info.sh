@@ -101,7 +101,8 @@ if usable ucx; then
     [ "$(chosen ^ofi)" = ucx ] || fail '^ofi does not choose ucx'
     grep -q '^transports:ucx:library:UCX 1\.' "$dir/lines" || fail 'no version of UCX'
 fi
-[ -z "$(chosen '^ofi,^ucx')" ] || fail 'an excluded transport is chosen'
+[ "$(chosen '^ofi,^ucx')" = tcp ] || fail 'tcp is not chosen'
+[ -z "$(chosen '^ofi,^ucx,^tcp')" ] || fail 'an excluded transport is chosen'
 for bad in ofx ofi,none ^ofi,ucx ofi,^ucx ^auto; do
     case $(reason "$bad") in *"is not valid"*) ;; *) fail "SHMEM_TRANSPORT=$bad passes" ;; esac
 done
