@@ -42,6 +42,7 @@ pgas_sources = \
 	pgas/core/progress/liveness.c pgas/core/progress/patience.c \
 	pgas/core/base/timing.def pgas/core/base/timing.h \
 	pgas/transport/transport.h pgas/transport/avoid.h pgas/transport/choice.c pgas/transport/choice.h \
+	pgas/transport/prefer.c pgas/transport/prefer.h \
 	pgas/core/boot/node.h pgas/core/boot/nodeseg.c pgas/core/boot/nodeseg.h \
 	pgas/core/memory/peer.c pgas/core/memory/peer.h \
 	pgas/core/base/pgas.h pgas/core/base/pgas_assert.h pgas/core/base/self.c pgas/core/core_state.h \

@@ -280,7 +280,8 @@ struct transport {
 extern const struct transport transport_shm, transport_ofi, transport_ucx, transport_tcp,
     transport_hook;
 
-/* The transports between nodes, in order of preference. */
+/* The transports between nodes, in order of preference where there is a fabric
+ * (prefer.h). */
 enum { TRANSPORTS = 3 };
 extern const struct transport *const transport_list[TRANSPORTS];
 

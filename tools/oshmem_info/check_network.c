@@ -15,6 +15,7 @@
 #include "pgas/core/base/env.h"
 #include "pgas/transport/transport.h"
 #include "pgas/transport/choice.h"
+#include "pgas/transport/prefer.h"
 #include "tools/oshmem_info/info.h"
 
 #define SEGMENT_BYTES 65536
@@ -52,7 +53,7 @@ static void check_network_write_ucp_version(void *function, char *to, size_t len
     snprintf(to, len, "UCX %s", version());
 }
 
-/* In the order in which the library (net.c) tries them. */
+/* As transport_list. */
 static const struct network {
     const struct transport *t;
     bool built;
@@ -198,9 +199,16 @@ static void check_network_add_reason(char *to, size_t len, const char *name,
 static void check_network_choose(struct finding *f, const struct finding *const *found,
                                  const char *list, const bool *wanted)
 {
+    const struct transport_world world = {.provider = env_value("OFI_PROVIDER"),
+                                          .fabric = env_value("OFI_FABRIC"),
+                                          .domain = env_value("OFI_DOMAIN")};
     char passed[CHECK_TEXT_MAX] = "";
+    int order[NETWORKS];
 
-    for (size_t i = 0; i < NETWORKS; i++) {
+    transport_prefer(&world, order);
+
+    for (int k = 0; k < NETWORKS; k++) {
+        int i = order[k];
         const char *name = networks[i].t->name;
         if (!wanted[i]) {
             check_network_add_reason(passed, sizeof passed, name, "excluded");
@@ -209,7 +217,7 @@ static void check_network_choose(struct finding *f, const struct finding *const 
         } else {
             snprintf(f->subject, sizeof f->subject, "%s", name);
             check_ok(f, "%s (SHMEM_TRANSPORT=%.100s)%s",
-                     i == 0 ? "preferred" : "the first that can be used", list, passed);
+                     k == 0 ? "preferred" : "the first that can be used", list, passed);
             return;
         }
     }

@@ -117,7 +117,7 @@ void check_gdb(struct finding *f, const char *dir);
 void check_libfabric(struct finding *f, const char *dir);
 void check_ucx(struct finding *f, const char *dir);
 void check_tcp(struct finding *f, const char *dir);
-enum { NETWORKS = 3 };
+enum { NETWORKS = 3 }; /* = TRANSPORTS */
 bool network_built(const char *transport);
 /* Derives from the findings of these checks, in this order, the transport that would be
  * used between nodes. */

@@ -15,6 +15,7 @@
 #include "pgas/core/progress/net_int.h"
 #include "pgas/transport/avoid.h"
 #include "pgas/transport/choice.h"
+#include "pgas/transport/prefer.h"
 #include "pgas/transport/test/hook.h"
 
 #define STATE core_self.net
@@ -87,11 +88,13 @@ static bool net_open_one(struct net *n, char *reasons)
 {
     char why[TRANSPORT_TEXT_MAX];
     bool wanted[TRANSPORTS];
+    int order[TRANSPORTS];
 
     net_read_choice(wanted);
+    transport_prefer(&n->world, order);
     for (int i = 0; i < TRANSPORTS; i++) {
-        const struct transport *t = transport_list[i];
-        if (!wanted[i]) {
+        const struct transport *t = transport_list[order[i]];
+        if (!wanted[order[i]]) {
             net_add_reason(reasons, t->name, "excluded by SHMEM_TRANSPORT");
             continue;
         }
