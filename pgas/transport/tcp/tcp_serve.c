@@ -209,12 +209,14 @@ static int tcp_serve_flush(struct tcp_client *client, const struct tcp_request *
 /* `fixed`: bytes after the head; `payload`: how much of len bytes must be received before
  * the request is evaluated. */
 enum tcp_payload { PAYLOAD_NONE, PAYLOAD_SHORT, PAYLOAD_ALL };
-static const struct tcp_request_type {
+struct tcp_request_type {
     int (*serve)(struct tcp_client *client, const struct tcp_request *r,
                  const char *body);
     size_t fixed;
     enum tcp_payload payload;
-} tcp_request_types[TCP_REQUESTS] = {
+};
+
+static const struct tcp_request_type tcp_request_types[TCP_REQUESTS] = {
     [TCP_PUT] = {tcp_serve_put, 0, PAYLOAD_SHORT},
     [TCP_PUT_SIGNAL] = {tcp_serve_put_signal, sizeof(struct tcp_signal), PAYLOAD_SHORT},
     [TCP_GET] = {tcp_serve_get, 0, PAYLOAD_NONE},
