@@ -166,6 +166,9 @@ int tcp_ctx_fd(struct transport_ctx *ctx);
 int tcp_ctx_arm(struct transport_ctx *ctx);
 /* Register the socket of a stream, or change what epoll reports.  0 or -errno. */
 int tcp_ctx_watch(struct transport_ctx *ctx, struct tcp_stream *s, bool output);
+/* Raise the limit of open files of this process, once, when it has been reached.  False:
+ * it cannot be raised. */
+bool tcp_ctx_raise_limit(void);
 /* Close the socket, if it is open. */
 void tcp_ctx_close_socket(struct transport_ctx *ctx, struct tcp_stream *s);
 

@@ -97,7 +97,7 @@ static bool tcp_listener_refused(struct transport_net *net, int error)
 
     if (error != EMFILE && error != ENFILE)
         return false; /* there is no connection, or the peer has given up */
-    if (tcp_client_evict(net->ctx_0))
+    if ((error == EMFILE && tcp_ctx_raise_limit()) || tcp_client_evict(net->ctx_0))
         return true;
     snprintf(text, sizeof text, "cannot accept a connection: %s; raise the limit (%s)",
              strerror(error), "ulimit -n");

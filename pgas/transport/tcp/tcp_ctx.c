@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "pgas/core/base/pgas_assert.h"
@@ -90,8 +91,10 @@ int tcp_ctx_watch(struct transport_ctx *ctx, struct tcp_stream *s, bool output)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = s};
 
+    /* A target that cannot reply does not read: EPOLLIN would be reported all the time.
+     */
     if (output)
-        event.events |= EPOLLOUT;
+        event.events = s->kind == TCP_STREAM_CLIENT ? EPOLLOUT : EPOLLIN | EPOLLOUT;
     s->watches_output = output;
     if (epoll_ctl(ctx->epoll, EPOLL_CTL_MOD, s->fd, &event) == 0)
         return 0;
@@ -109,6 +112,16 @@ void tcp_ctx_close_socket(struct transport_ctx *ctx, struct tcp_stream *s)
     close(s->fd);
     s->fd = -1;
     s->watches_output = false;
+}
+
+bool tcp_ctx_raise_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max)
+        return false;
+    limit.rlim_cur = limit.rlim_max;
+    return setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
 /* ---- completion -------------------------------------------------------------------- */

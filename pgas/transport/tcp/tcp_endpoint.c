@@ -3,7 +3,7 @@
  * tcp_endpoint.c - the listening socket and the endpoint descriptor (see tcp.h).
  *
  * A PE listens on one port at all addresses of its host and publishes those that
- * SHMEM_TCP_IF selects.  Two PEs in the same network namespace use the loopback.
+ * SHMEM_TCP_IF selects.  Two PEs in the same network namespace try the loopback first.
  * Otherwise an address that the initiator's host has, too, such as that of a container
  * bridge, is not the target's.  The remaining ones are tried in the order in which the
  * target's host lists them.
@@ -20,7 +20,7 @@
 
 #include "pgas/transport/tcp/tcp.h"
 
-enum { BACKLOG = 4096, TEXT_SPACE = 160 };
+enum { BACKLOG = 4096, TEXT_SPACE = 160, LOOPBACKS = 2 };
 
 /* ---- the network namespace --------------------------------------------------------- */
 
@@ -173,10 +173,10 @@ static bool tcp_ip_is_own(const struct tcp_endpoint *own, const struct tcp_ip *i
 
 static bool tcp_endpoint_loopback(uint32_t i, uint32_t port, struct address *to)
 {
-    const struct tcp_ip loop[] = {{.six = 0, .bytes = {127, 0, 0, 1}},
-                                  {.six = 1, .bytes = {[TCP_SECRET - 1] = 1}}};
+    const struct tcp_ip loop[LOOPBACKS] = {{.six = 0, .bytes = {127, 0, 0, 1}},
+                                           {.six = 1, .bytes = {[TCP_SECRET - 1] = 1}}};
 
-    if (i >= sizeof loop / sizeof loop[0])
+    if (i >= LOOPBACKS)
         return false;
     tcp_ip_address(&loop[i], port, to);
     return true;
@@ -186,11 +186,13 @@ bool tcp_endpoint_target(const struct transport_net *net, const struct tcp_endpo
                          uint32_t i, struct address *to)
 {
     const struct tcp_endpoint *own = &net->endpoint;
+    bool same = memcmp(own->space, e->space, sizeof e->space) == 0;
 
-    if (memcmp(own->space, e->space, sizeof e->space) == 0)
-        return tcp_endpoint_loopback(i, e->port, to);
+    if (same && tcp_endpoint_loopback(i, e->port, to))
+        return true;
+    i -= same ? LOOPBACKS : 0;
     for (uint32_t k = 0; k < e->naddresses; k++) {
-        if (tcp_ip_is_own(own, &e->address[k]))
+        if (!same && tcp_ip_is_own(own, &e->address[k]))
             continue;
         if (i-- == 0) {
             tcp_ip_address(&e->address[k], e->port, to);

@@ -147,6 +147,17 @@ static void tcp_socket_limit(int fd, uint64_t ns)
     (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
 }
 
+/* A socket; or -errno. */
+static int tcp_peer_socket(const struct address *to)
+{
+    const int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
+    int fd = socket(to->as.any.sa_family, type, 0);
+
+    if (fd < 0 && errno == EMFILE && tcp_ctx_raise_limit())
+        fd = socket(to->as.any.sa_family, type, 0);
+    return fd < 0 ? -errno : fd;
+}
+
 /* Begin to connect to the next address.  0; or -errno of the last attempt. */
 static int tcp_peer_connect(struct tcp_peer *peer, int last)
 {
@@ -155,9 +166,8 @@ static int tcp_peer_connect(struct tcp_peer *peer, int last)
     int on = 1;
 
     while (tcp_endpoint_target(net, peer->endpoint, peer->next_address++, &to)) {
-        int fd =
-            socket(to.as.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-        last = fd < 0 ? -errno : 0;
+        int fd = tcp_peer_socket(&to);
+        last = fd < 0 ? fd : 0;
         if (fd < 0)
             continue;
         peer->stream.fd = fd;

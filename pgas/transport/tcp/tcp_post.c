@@ -64,7 +64,8 @@ ALWAYS_INLINE void tcp_post_end(struct tcp_post *post)
     struct tcp_peer *peer = post->peer;
     const struct tcp_output *o = &peer->stream.out;
 
-    if (post->first || post->now || o->nrefs > 0 || o->tail - o->head >= TCP_FRAME)
+    if (!peer->stream.watches_output &&
+        (post->first || post->now || o->nrefs > 0 || o->tail - o->head >= TCP_FRAME))
         tcp_peer_send(peer);
     tcp_peer_update(peer);
 }
