@@ -46,8 +46,8 @@ for words in nonsense ofi,nonsense ofi,^ucx '^ofi,ucx' ofix ^; do
 done
 none='no network transport is usable'
 out='excluded by SHMEM_TRANSPORT'
-all_pes SHMEM_TRANSPORT=^ofi,^ucx,^tcp "$none (ofi: $out; ucx: $out; tcp: $out)"
-all_pes SHMEM_TRANSPORT=tcp SHMEM_TCP_IF=nonsense "$none (ofi: .*tcp: .*nonsense"
+all_pes SHMEM_TRANSPORT=^ofi,^ucx,^tcp "$none (\(tcp: $out; \)\?ofi: $out; ucx: $out[;)]"
+all_pes SHMEM_TRANSPORT=tcp SHMEM_TCP_IF=nonsense "$none (.*tcp: SHMEM_TCP_IF=nonsense: there is no such interface"
 all_pes SHMEM_OFI_ORDER=nonsense "SHMEM_OFI_ORDER=nonsense: must be auto, yes or no"
 all_pes SHMEM_FAULTS=nonsense "SHMEM_FAULTS: 'nonsense' is unknown; use seed="
 
