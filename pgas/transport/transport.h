@@ -165,6 +165,7 @@ enum {
 struct transport {
     const char *name;  /* as in SHMEM_TRANSPORT */
     const char *text;  /* one line for oshmem_info */
+    bool sends_later;  /* an accepted operation may need progress before it is sent */
     bool quick_signal; /* a signal without data has a lower latency than a put */
 
     /* ---- open and close ------------------------------------------------------------ */

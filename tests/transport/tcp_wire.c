@@ -363,14 +363,101 @@ static void replies(void)
     pair_open(&pair, &transport_tcp, NULL, 5000);
 }
 
+/* ---- connections that end while nothing is outstanding ----------------------------- */
+
+/* The false B accepts A's connection, welcomes it and reads its first request of `len`
+ * bytes; it acknowledges `acked` requests. */
+static int false_serve(struct transport_ctx *ctx, int listener, size_t len,
+                       uint32_t acked)
+{
+    const struct tcp_reply welcome = {.kind = TCP_WELCOME, .len = TCP_SECRET},
+                           ack = {.kind = TCP_ACK, .acked = acked};
+    unsigned char bytes[BYTES_MAX];
+    struct pollfd waiting = {.fd = listener, .events = POLLIN};
+    const uint64_t end = pair_now_ms() + WAIT_MS;
+    size_t have = 0, want = sizeof(struct tcp_hello);
+
+    CHECK(poll(&waiting, 1, WAIT_MS) == 1, "A does not connect");
+    int fd = accept(listener, NULL, NULL);
+    while (have < want) {
+        CHECK(pair_now_ms() < end, "A has sent %zu bytes", have);
+        pair.t->progress(ctx);
+        ssize_t n = recv(fd, bytes + have, want - have, MSG_DONTWAIT);
+        have += n > 0 ? (size_t)n : 0;
+        if (have == sizeof(struct tcp_hello) && want == have) {
+            send_bytes(fd, &welcome, sizeof welcome);
+            send_bytes(fd, false_b.welcome, TCP_SECRET);
+            want += len;
+        }
+    }
+    if (acked > 0)
+        send_bytes(fd, &ack, sizeof ack);
+    return fd;
+}
+
+static void put_word(struct transport_ctx *ctx)
+{
+    const struct transport_symaddr to = {.pe = B};
+    const uint64_t word = MARK;
+
+    CHECK(pair.t->put(ctx, &to, &word, sizeof word, NULL) == 0, "a put was refused");
+}
+
+static void quiet_of(struct transport_ctx *ctx)
+{
+    const uint64_t end = pair_now_ms() + WAIT_MS;
+
+    while (pair.t->quiet(ctx) != 0) {
+        CHECK(pair_now_ms() < end, "quiet does not return");
+        pair.t->progress(ctx);
+    }
+}
+
+/* A connects again after its connection has ended while nothing was outstanding; after an
+ * unacknowledged put with signal the end is a failure. */
+static void idle_connections(void)
+{
+    const struct transport_symaddr to = {.pe = B};
+    const struct transport_signal signal = {.at = {.pe = B, .offset = 8},
+                                            .op = TRANSPORT_AMO_ADD,
+                                            .size = 8,
+                                            .unacked = true};
+    struct transport_ctx *ctx;
+
+    pair.world[A].address_of = false_address;
+    int listener = false_listen();
+    CHECK(pair.t->ctx_open(pair.net[A], &ctx) == 0, "no context");
+    for (int i = 0; i < 3; i++) {
+        put_word(ctx);
+        int fd = false_serve(ctx, listener, TCP_HEAD + 8, 1);
+        quiet_of(ctx);
+        close(fd);
+        while (ctx->peer[B]->state == TCP_PEER_OPEN)
+            pair.t->progress(ctx);
+        CHECK(pair.failures[A] == 0, "the end of an idle connection is reported");
+    }
+    CHECK(pair.t->put_signal(ctx, &to, NULL, 0, &signal, NULL) == 0, "refused");
+    int fd = false_serve(ctx, listener, TCP_HEAD + sizeof(struct tcp_signal), 0);
+    quiet_of(ctx);
+    close(fd);
+    for (uint64_t end = pair_now_ms() + WAIT_MS; pair.failures[A] == 0;) {
+        CHECK(pair_now_ms() < end, "the loss of a signal is not reported");
+        pair.t->progress(ctx);
+    }
+    CHECK(pair.t->quiet_all(ctx) == 0 && pair.t->pending(ctx, NULL) == 0,
+          "operations on a failed peer are pending");
+    close(listener);
+    pair.t->ctx_close(ctx);
+    pair_close(&pair);
+    pair_open(&pair, &transport_tcp, NULL, 5000);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
-} cases[] = {{"strangers", strangers},
-             {"silent_strangers", silent_strangers},
-             {"requests", requests},
-             {"slowly", slowly},
-             {"replies", replies}};
+} cases[] = {{"strangers", strangers}, {"silent_strangers", silent_strangers},
+             {"requests", requests},   {"slowly", slowly},
+             {"replies", replies},     {"idle_connections", idle_connections}};
 
 int main(int argc, char **argv)
 {

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pgas/core/base/address.h"
 #include "pgas/core/base/timing.h"
 #include "pgas/core/core_state.h"
 #include "pgas/core/base/os.h"
@@ -63,6 +64,17 @@ static void net_check_order(const char *order)
     if (order != NULL && *order != '\0' && strcmp(order, "auto") != 0 &&
         strcmp(order, "yes") != 0 && strcmp(order, "no") != 0)
         log_die("SHMEM_OFI_ORDER=%s: must be auto, yes or no", order);
+}
+
+/* Likewise. */
+static void net_check_interface(const char *list)
+{
+    struct address any;
+    char why[TRANSPORT_TEXT_MAX];
+
+    if (list != NULL && *list != '\0' &&
+        address_choose(list, &any, 1, why, sizeof why) == 0)
+        log_die("SHMEM_TCP_IF=%s: cannot be used (%s)", list, why);
 }
 
 /* Likewise, a malformed SHMEM_FAULTS is an error. */
@@ -226,6 +238,7 @@ void net_open(const struct boot *b)
     net_check_avoid(n->world.avoid);
     net_check_faults(&n->world);
     net_check_order(n->world.order);
+    net_check_interface(n->world.interface);
     if (b->nnodes < 2 ? !net_open_on_node(n, reasons) : !net_open_one(n, reasons))
         net_refuse(b, reasons);
     pthread_mutex_init(&n->ctx_0.lock, NULL);
@@ -341,7 +354,8 @@ struct net_ctx *net_ctx_open(bool private)
     if (c == NULL)
         return &n->ctx_0;
     pthread_mutex_init(&c->lock, NULL);
-    c->locked = !private;
+    /* The progress thread skips contexts without a lock. */
+    c->locked = !private || n->t->sends_later;
     c->owner = pthread_self();
     pthread_mutex_lock(&n->ctx_lock);
     int rc = n->t->ctx_open(n->open, &c->t);

@@ -93,6 +93,7 @@ const struct transport transport_tcp = {
     .name = "tcp",
     .text = "TCP sockets: any IP network, all operations by the target's CPU",
     .quick_signal = true,
+    .sends_later = true,
     .open = tcp_net_open,
     .close = tcp_net_close,
     .address = tcp_net_address,

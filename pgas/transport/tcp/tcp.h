@@ -8,8 +8,12 @@
  * connection.  So a connection is used by one context at each end, and contexts share no
  * lock.
  *
- * Order.  Operations of a context on a PE take effect in the order of their posts, so
- * fence has nothing to do.
+ * A connection carries nothing but the secret until the target has answered with its
+ * own, so that a wrong listener, or a target that has closed the connection for lack of
+ * descriptors, costs nothing: the next address is tried.
+ *
+ * Order.  Puts and atomics of a context on a PE take effect in the order of their posts,
+ * so fence has nothing to do.
  *
  * Completion.  The target acknowledges puts and atomics once per receive, for all that it
  * has performed.
@@ -74,6 +78,7 @@ struct tcp_result {
 enum tcp_peer_state {
     TCP_PEER_IDLE, /* no connection */
     TCP_PEER_CONNECTING,
+    TCP_PEER_GREETING, /* only the first message was sent; awaits the welcome */
     TCP_PEER_OPEN,
     TCP_PEER_FAILED, /* for good */
 };
@@ -85,20 +90,21 @@ struct tcp_peer {
     struct tcp_peer *prev, *next; /* in ctx->busy, if busy */
     int pe;
     enum tcp_peer_state state;
-    int error;     /* -errno of TCP_PEER_FAILED */
-    bool busy;     /* has unsent bytes or outstanding results */
-    bool welcomed; /* the target has authenticated itself */
+    int error; /* -errno of TCP_PEER_FAILED */
+    bool busy; /* has unsent bytes or outstanding results */
     /* Requests with TCP_ACKED: posted and acknowledged.  Unacknowledged ones are
      * `unsent` until their bytes are sent, and `unconfirmed` until a later request is
      * acknowledged. */
     uint32_t posted, acked, unsent;
     bool unconfirmed;
-    struct tcp_result *result; /* a ring of TCP_RESULTS_MAX; NULL before the first */
-    uint32_t first_result, nresults;
+    struct tcp_result *result; /* a ring of results_size, a power of two, or 0 */
+    uint32_t first_result, nresults, results_size;
     unsigned blocks; /* outstanding get_blocks */
-    /* While connecting: the descriptor of the PE, and the next address to try. */
+    /* Before TCP_PEER_OPEN: the descriptor of the PE, the next address to try, and how
+     * often connections were closed before the welcome. */
     struct tcp_endpoint *endpoint;
     uint32_t next_address;
+    unsigned refusals;
 };
 
 /* An accepted connection.  Only context 0 has such. */
@@ -123,7 +129,7 @@ struct transport_ctx {
     uint64_t pending; /* outstanding results and acknowledgements, unsent operations */
     uint64_t posts, posts_seen;
     uint32_t losses;                     /* of net->losses, those that were handled */
-    int events;                          /* of the current progress */
+    int events;                          /* since the last call of progress */
     struct tcp_client *clients, *closed; /* closed: freed after the current progress */
     unsigned nunknown;                   /* clients that are not authenticated */
     char *scratch;
@@ -166,9 +172,8 @@ int tcp_ctx_fd(struct transport_ctx *ctx);
 int tcp_ctx_arm(struct transport_ctx *ctx);
 /* Register the socket of a stream, or change what epoll reports.  0 or -errno. */
 int tcp_ctx_watch(struct transport_ctx *ctx, struct tcp_stream *s, bool output);
-/* Raise the limit of open files of this process, once, when it has been reached.  False:
- * it cannot be raised. */
-bool tcp_ctx_raise_limit(void);
+/* Raise the limit of open files of this process, when it has been reached. */
+void tcp_ctx_raise_limit(void);
 /* Close the socket, if it is open. */
 void tcp_ctx_close_socket(struct transport_ctx *ctx, struct tcp_stream *s);
 
@@ -176,6 +181,13 @@ void tcp_ctx_close_socket(struct transport_ctx *ctx, struct tcp_stream *s);
 
 /* The record of a PE, connected or connecting.  0; or -errno. */
 int tcp_peer_find(struct transport_ctx *ctx, int pe, struct tcp_peer **peer);
+/* The target has authenticated itself. */
+void tcp_peer_welcomed(struct tcp_peer *peer);
+/* The i-th outstanding result. */
+static inline struct tcp_result *tcp_peer_result(const struct tcp_peer *peer, uint32_t i)
+{
+    return &peer->result[(peer->first_result + i) & (peer->results_size - 1)];
+}
 /* epoll reports events. */
 void tcp_peer_ready(struct tcp_peer *peer, uint32_t events);
 /* Send queued bytes; a failure fails the peer. */

@@ -90,6 +90,17 @@ static void tcp_client_open(struct transport_ctx *ctx, int fd)
         tcp_client_ready(client, EPOLLIN); /* its first message may be here */
 }
 
+static int tcp_listener_accept(const struct transport_net *net)
+{
+    const int flags = SOCK_NONBLOCK | SOCK_CLOEXEC;
+    int fd = accept4(net->listener.fd, NULL, NULL, flags);
+
+    if (fd >= 0 || errno != EMFILE)
+        return fd;
+    tcp_ctx_raise_limit();
+    return accept4(net->listener.fd, NULL, NULL, flags);
+}
+
 /* Without descriptors no PE can connect any more.  True: one was made free. */
 static bool tcp_listener_refused(struct transport_net *net, int error)
 {
@@ -97,10 +108,11 @@ static bool tcp_listener_refused(struct transport_net *net, int error)
 
     if (error != EMFILE && error != ENFILE)
         return false; /* there is no connection, or the peer has given up */
-    if ((error == EMFILE && tcp_ctx_raise_limit()) || tcp_client_evict(net->ctx_0))
+    if (tcp_client_evict(net->ctx_0))
         return true;
     snprintf(text, sizeof text, "cannot accept a connection: %s; raise the limit (%s)",
              strerror(error), "ulimit -n");
+    tcp_ctx_close_socket(net->ctx_0, &net->listener);
     net->world->failed(net->world, -1, text);
     return false;
 }
@@ -108,7 +120,7 @@ static bool tcp_listener_refused(struct transport_net *net, int error)
 void tcp_listener_ready(struct transport_net *net)
 {
     for (;;) {
-        int fd = accept4(net->listener.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        int fd = tcp_listener_accept(net);
         if (fd < 0 && !tcp_listener_refused(net, errno))
             return;
         if (fd < 0)
@@ -155,7 +167,7 @@ static void tcp_client_failed(struct tcp_client *client, int error)
         snprintf(text, sizeof text, "PE %d has sent a malformed request: %s", client->pe,
                  error == -EFAULT ? "its memory is not inside the symmetric segments"
                                   : "unknown kind, length or alignment");
-        world->failed(world, client->pe, text);
+        world->failed(world, client->pe, text); /* for each such connection */
     }
     tcp_client_close(client);
 }
@@ -175,6 +187,7 @@ void tcp_client_ready(struct tcp_client *client, uint32_t events)
          i++) {
         more = tcp_input_read(s, &tcp_request_reader, client->ctx->scratch, TCP_SCRATCH);
         error = more < 0 ? more : 0;
+        client->events += more >= 0;
     }
     if (error == 0)
         error = tcp_client_send(client);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "pgas/core/base/pgas_assert.h"
@@ -109,19 +110,20 @@ void tcp_ctx_close_socket(struct transport_ctx *ctx, struct tcp_stream *s)
     if (s->fd < 0)
         return;
     (void)epoll_ctl(ctx->epoll, EPOLL_CTL_DEL, s->fd, NULL);
+    (void)shutdown(s->fd, SHUT_RDWR);
     close(s->fd);
     s->fd = -1;
     s->watches_output = false;
 }
 
-bool tcp_ctx_raise_limit(void)
+void tcp_ctx_raise_limit(void)
 {
     struct rlimit limit;
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max)
-        return false;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
     limit.rlim_cur = limit.rlim_max;
-    return setrlimit(RLIMIT_NOFILE, &limit) == 0;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 /* ---- completion -------------------------------------------------------------------- */
@@ -194,8 +196,8 @@ static void tcp_ctx_dispatch(struct transport_ctx *ctx, const struct epoll_event
 int tcp_progress(struct transport_ctx *ctx)
 {
     struct epoll_event event[EVENTS];
+    int events;
 
-    ctx->events = 0;
     if (unlikely(load_relaxed_u32(&ctx->net->losses) != ctx->losses))
         tcp_lost_purge(ctx);
     int n = epoll_wait(ctx->epoll, event, EVENTS, 0);
@@ -206,7 +208,9 @@ int tcp_progress(struct transport_ctx *ctx)
     if (ctx->posts == ctx->posts_seen && ctx->busy != NULL)
         tcp_ctx_send_all(ctx);
     ctx->posts_seen = ctx->posts;
-    return ctx->events;
+    events = ctx->events;
+    ctx->events = 0;
+    return events;
 }
 
 int tcp_ctx_fd(struct transport_ctx *ctx)

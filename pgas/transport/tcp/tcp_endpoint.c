@@ -106,19 +106,6 @@ static void tcp_endpoint_describe(struct transport_net *net, const struct addres
     snprintf(net->text, sizeof net->text, "tcp on %s, port %u", all, net->endpoint.port);
 }
 
-/* The message of address_choose names the option of oshrun. */
-static void tcp_endpoint_rename(char why[TRANSPORT_TEXT_MAX])
-{
-    char text[TRANSPORT_TEXT_MAX];
-    static const char option[] = "--if ";
-
-    if (strncmp(why, option, strlen(option)) != 0)
-        return;
-    snprintf(text, sizeof text, "%s", why + strlen(option));
-    snprintf(why, TRANSPORT_TEXT_MAX, "SHMEM_TCP_IF=%.*s",
-             TRANSPORT_TEXT_MAX - (int)sizeof "SHMEM_TCP_IF=", text);
-}
-
 int tcp_endpoint_open(struct transport_net *net, char why[TRANSPORT_TEXT_MAX])
 {
     const char *which = net->world->interface;
@@ -127,10 +114,8 @@ int tcp_endpoint_open(struct transport_net *net, char why[TRANSPORT_TEXT_MAX])
 
     size_t n = address_choose(which != NULL && which[0] != '\0' ? which : NULL, list,
                               TCP_ADDRESSES, why, TRANSPORT_TEXT_MAX);
-    if (n == 0) {
-        tcp_endpoint_rename(why);
+    if (n == 0)
         return -EADDRNOTAVAIL;
-    }
     if (getrandom(e->hello, sizeof e->hello, 0) != sizeof e->hello ||
         getrandom(e->welcome, sizeof e->welcome, 0) != sizeof e->welcome) {
         snprintf(why, TRANSPORT_TEXT_MAX, "the system has no random numbers");

@@ -3,11 +3,13 @@
 #include "config.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "pgas/core/base/timing.h"
@@ -15,7 +17,10 @@
 #include "pgas/transport/perform.h"
 #include "pgas/transport/tcp/tcp.h"
 
-enum { READS_MAX = 8 }; /* per call of progress, so that other streams get their turn */
+enum {
+    READS_MAX = 8, /* per call of progress, so that other streams get their turn */
+    REFUSALS_MAX = 20,
+};
 
 /* ---- the list of busy peers -------------------------------------------------------- */
 
@@ -60,7 +65,6 @@ static void tcp_peer_close(struct tcp_peer *peer)
     tcp_ctx_close_socket(peer->ctx, &peer->stream);
     peer->stream.in.left = 0;
     peer->stream.in.have = 0;
-    peer->welcomed = false;
     free(peer->endpoint);
     peer->endpoint = NULL;
 }
@@ -71,7 +75,8 @@ static void tcp_peer_drop(struct tcp_peer *peer, int error)
 
     tcp_output_drop(&peer->stream, error);
     for (; peer->nresults > 0; peer->nresults--) {
-        struct tcp_result *r = &peer->result[peer->first_result++ % TCP_RESULTS_MAX];
+        const struct tcp_result *r = tcp_peer_result(peer, 0);
+        peer->first_result++;
         ctx->pending -= r->to != NULL || r->blocks != NULL;
         perform_completion(r->done, error);
     }
@@ -102,10 +107,11 @@ static void tcp_peer_broken(struct tcp_peer *peer, int error)
 {
     char text[TRANSPORT_TEXT_MAX];
 
-    if (peer->state == TCP_PEER_OPEN && !tcp_peer_has_work(peer) &&
+    if (peer->state == TCP_PEER_OPEN && !tcp_peer_has_work(peer) && !peer->unconfirmed &&
         error == -ECONNRESET) {
         tcp_peer_close(peer);
         peer->state = TCP_PEER_IDLE;
+        peer->posted = peer->acked = 0; /* the target counts per connection */
         return;
     }
     snprintf(text, sizeof text, "the connection to PE %d has failed: %s", peer->pe,
@@ -139,92 +145,104 @@ void tcp_peer_free(struct tcp_peer *peer)
     free(peer);
 }
 
-/* The limit holds only for the connection set-up: the peer may be stopped later. */
 static void tcp_socket_limit(int fd, uint64_t ns)
 {
-    unsigned ms = (unsigned)(ns / NS_PER_MS);
+    unsigned ms = ns / NS_PER_MS < INT_MAX ? (unsigned)(ns / NS_PER_MS) : INT_MAX;
 
     (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
 }
 
 /* A socket; or -errno. */
-static int tcp_peer_socket(const struct address *to)
+static int tcp_peer_socket(const struct transport_net *net, const struct address *to)
 {
-    const int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
+    const int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, on = 1;
     int fd = socket(to->as.any.sa_family, type, 0);
 
-    if (fd < 0 && errno == EMFILE && tcp_ctx_raise_limit())
+    if (fd < 0 && errno == EMFILE) {
+        tcp_ctx_raise_limit();
         fd = socket(to->as.any.sa_family, type, 0);
-    return fd < 0 ? -errno : fd;
+    }
+    if (fd < 0)
+        return -errno;
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    /* Middleboxes forget connections that are idle; without a limit nothing may fail. */
+    if (net->world->timeout_ns > 0)
+        (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    return fd;
 }
 
-/* Begin to connect to the next address.  0; or -errno of the last attempt. */
+/* Begin to connect to the next address.  The time limit of an address is short if there
+ * is another one, and holds only for the connection set-up: the peer may be stopped
+ * later.  0; or -errno of the last attempt. */
 static int tcp_peer_connect(struct tcp_peer *peer, int last)
 {
     const struct transport_net *net = peer->ctx->net;
-    struct address to;
-    int on = 1;
+    struct address to, next;
 
     while (tcp_endpoint_target(net, peer->endpoint, peer->next_address++, &to)) {
-        int fd = tcp_peer_socket(&to);
+        bool more = tcp_endpoint_target(net, peer->endpoint, peer->next_address, &next);
+        int fd = tcp_peer_socket(net, &to);
         last = fd < 0 ? fd : 0;
         if (fd < 0)
             continue;
         peer->stream.fd = fd;
-        (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        tcp_socket_limit(fd, net->world->timeout_ns);
+        tcp_socket_limit(fd, more ? TIMING_TCP_CONNECT : net->world->timeout_ns);
         if (connect(fd, &to.as.any, to.len) != 0 && errno != EINPROGRESS)
             last = -errno;
         if (last == 0)
             last = tcp_ctx_watch(peer->ctx, &peer->stream, true);
-        if (last == 0)
+        if (last == 0) {
+            peer->state = TCP_PEER_CONNECTING;
             return 0;
+        }
         tcp_ctx_close_socket(peer->ctx, &peer->stream);
     }
     return last;
 }
 
-static void tcp_peer_unreachable(struct tcp_peer *peer, int error)
+/* The attempt has failed: try the next address, or all of them again if the target has
+ * closed the connection, or if nothing may fail. */
+static void tcp_peer_retry(struct tcp_peer *peer, int error)
 {
     char text[TRANSPORT_TEXT_MAX];
 
-    snprintf(text, sizeof text, "cannot connect to PE %d: %s", peer->pe,
-             strerror(-error));
-    tcp_peer_fail(peer, error, text);
+    tcp_ctx_close_socket(peer->ctx, &peer->stream);
+    peer->stream.in.left = 0;
+    peer->stream.in.have = 0;
+    bool again = (error == -ETIMEDOUT && peer->ctx->net->world->timeout_ns == 0) ||
+                 (peer->state == TCP_PEER_GREETING && error == -ECONNRESET &&
+                  ++peer->refusals < REFUSALS_MAX);
+    int last = tcp_peer_connect(peer, error);
+    if (last != 0 && again) {
+        peer->next_address = 0;
+        last = tcp_peer_connect(peer, error);
+    }
+    if (last == 0)
+        return;
+    snprintf(text, sizeof text, "cannot connect to PE %d: %s", peer->pe, strerror(-last));
+    tcp_peer_fail(peer, last, text);
 }
 
-static bool tcp_peer_hello(struct tcp_peer *peer)
-{
-    struct tcp_hello hello = {
-        .magic = TCP_MAGIC, .version = TCP_VERSION, .pe = peer->ctx->net->world->me};
-
-    memcpy(hello.secret, peer->endpoint->hello, sizeof hello.secret);
-    return tcp_output_add(&peer->stream, &hello, sizeof hello);
-}
-
-/* 0; or -errno: the peer has failed. */
+/* 0; -EAGAIN: no memory; or -errno: the peer has failed. */
 static int tcp_peer_start(struct tcp_peer *peer)
 {
     const struct transport_world *world = peer->ctx->net->world;
     struct tcp_endpoint *e = calloc(1, sizeof *e);
 
     if (e == NULL)
-        return -ENOMEM;
+        return -EAGAIN;
     peer->endpoint = e;
     peer->next_address = 0;
+    peer->refusals = 0;
     ssize_t len = world->address_of(world, peer->pe, e, sizeof *e);
     if (len < 0 || !tcp_endpoint_valid(e, (size_t)len)) {
         tcp_peer_fail(peer, -EHOSTUNREACH, "it has no endpoint descriptor of tcp");
         return -EHOSTUNREACH;
     }
-    int error = tcp_peer_hello(peer) ? tcp_peer_connect(peer, -EHOSTUNREACH) : -ENOMEM;
-    if (error != 0) {
-        tcp_peer_unreachable(peer, error);
-        return error;
-    }
-    peer->state = TCP_PEER_CONNECTING;
-    tcp_peer_update(peer);
-    return 0;
+    int error = tcp_peer_connect(peer, -EHOSTUNREACH);
+    if (error != 0)
+        tcp_peer_retry(peer, error);
+    return peer->state == TCP_PEER_FAILED ? peer->error : 0;
 }
 
 int tcp_peer_find(struct transport_ctx *ctx, int pe, struct tcp_peer **peer)
@@ -239,13 +257,26 @@ int tcp_peer_find(struct transport_ctx *ctx, int pe, struct tcp_peer **peer)
     if (p == NULL)
         p = tcp_peer_new(ctx, pe);
     if (p == NULL)
-        return -ENOMEM;
+        return -EAGAIN;
     *peer = p;
     if (tcp_is_lost(ctx->net, pe))
         return -EHOSTDOWN;
     if (p->state == TCP_PEER_FAILED)
         return p->error;
     return p->state == TCP_PEER_IDLE ? tcp_peer_start(p) : 0;
+}
+
+/* Sent alone and at once: a new socket has space. */
+static int tcp_peer_greet(struct tcp_peer *peer)
+{
+    struct tcp_hello hello = {
+        .magic = TCP_MAGIC, .version = TCP_VERSION, .pe = peer->ctx->net->world->me};
+
+    memcpy(hello.secret, peer->endpoint->hello, sizeof hello.secret);
+    if (send(peer->stream.fd, &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello)
+        return errno != 0 ? -errno : -EIO;
+    peer->state = TCP_PEER_GREETING;
+    return tcp_ctx_watch(peer->ctx, &peer->stream, false);
 }
 
 /* The socket is connected, or the attempt has failed. */
@@ -256,25 +287,30 @@ static void tcp_peer_connected(struct tcp_peer *peer)
 
     if (getsockopt(peer->stream.fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0)
         error = errno;
-    if (error == 0) {
-        tcp_socket_limit(peer->stream.fd, 0);
-        peer->state = TCP_PEER_OPEN;
-        tcp_peer_send(peer);
-        return;
-    }
-    tcp_ctx_close_socket(peer->ctx, &peer->stream);
-    error = tcp_peer_connect(peer, -error);
+    if (error == 0)
+        error = -tcp_peer_greet(peer);
     if (error != 0)
-        tcp_peer_unreachable(peer, error);
+        tcp_peer_retry(peer, -error);
+}
+
+void tcp_peer_welcomed(struct tcp_peer *peer)
+{
+    tcp_socket_limit(peer->stream.fd, 0);
+    free(peer->endpoint);
+    peer->endpoint = NULL;
+    peer->state = TCP_PEER_OPEN;
 }
 
 /* ---- events ------------------------------------------------------------------------ */
 
 void tcp_peer_send(struct tcp_peer *peer)
 {
+    uint64_t unsent = peer->stream.out.unsent;
+
     if (peer->state != TCP_PEER_OPEN)
         return;
     int error = tcp_output_send(&peer->stream);
+    peer->ctx->events += peer->stream.out.unsent != unsent;
     if (error == 0 || error == -EAGAIN) {
         if (unlikely((error == -EAGAIN) != peer->stream.watches_output))
             tcp_ctx_watch(peer->ctx, &peer->stream, error == -EAGAIN);
@@ -297,9 +333,10 @@ void tcp_peer_ready(struct tcp_peer *peer, uint32_t events)
         for (int i = 0; i < READS_MAX && more == 1; i++)
             more = tcp_input_read(&peer->stream, &tcp_reply_reader, ctx->scratch,
                                   TCP_SCRATCH);
-    if (more < 0) {
+    if (more < 0 && peer->state == TCP_PEER_GREETING)
+        tcp_peer_retry(peer, more);
+    else if (more < 0)
         tcp_peer_broken(peer, more);
-        return;
-    }
-    tcp_peer_send(peer);
+    else
+        tcp_peer_send(peer);
 }

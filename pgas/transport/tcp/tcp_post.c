@@ -14,7 +14,11 @@
 #include "pgas/transport/perform_blocks.h"
 #include "pgas/transport/tcp/tcp.h"
 
-enum { BLOCKS_OUTSTANDING = 16 }; /* get_blocks per peer: bounds the target's memory */
+enum {
+    BLOCKS_OUTSTANDING = 16, /* get_blocks per peer: bounds the target's memory */
+    RESULTS_FIRST = 32,
+};
+_Static_assert(TCP_RESULTS_MAX % RESULTS_FIRST == 0, "the ring doubles up to the limit");
 
 /* How an operation is sent and completed. */
 struct tcp_post {
@@ -54,7 +58,6 @@ ALWAYS_INLINE int tcp_post_begin(struct transport_ctx *ctx, int pe, struct tcp_p
             return error;
     }
     post->first = !post->peer->busy;
-    ctx->posts++;
     return 0;
 }
 
@@ -64,24 +67,42 @@ ALWAYS_INLINE void tcp_post_end(struct tcp_post *post)
     struct tcp_peer *peer = post->peer;
     const struct tcp_output *o = &peer->stream.out;
 
+    peer->ctx->posts++;
     if (!peer->stream.watches_output &&
         (post->first || post->now || o->nrefs > 0 || o->tail - o->head >= TCP_FRAME))
         tcp_peer_send(peer);
     tcp_peer_update(peer);
 }
 
-/* Space for n more results. */
+/* A larger ring.  False: no memory. */
+static __attribute__((noinline)) bool tcp_post_grow_results(struct tcp_peer *peer)
+{
+    uint32_t size = peer->results_size == 0 ? RESULTS_FIRST : peer->results_size * 2;
+    struct tcp_result *result = malloc(size * sizeof *result);
+
+    if (result == NULL)
+        return false;
+    for (uint32_t i = 0; i < peer->nresults; i++)
+        result[i] = *tcp_peer_result(peer, i);
+    free(peer->result);
+    peer->result = result;
+    peer->results_size = size;
+    peer->first_result = 0;
+    return true;
+}
+
+/* Space for one more result. */
 static bool tcp_post_has_results(struct tcp_peer *peer)
 {
-    if (peer->result == NULL)
-        peer->result = malloc(TCP_RESULTS_MAX * sizeof *peer->result);
-    return peer->result != NULL;
+    PGAS_ASSERT(peer->nresults < TCP_RESULTS_MAX);
+    return likely(peer->nresults < peer->results_size) || tcp_post_grow_results(peer);
 }
 
 static void tcp_post_result(struct tcp_peer *peer, struct tcp_result result)
 {
-    PGAS_ASSERT(peer->nresults < TCP_RESULTS_MAX);
-    peer->result[(peer->first_result + peer->nresults++) % TCP_RESULTS_MAX] = result;
+    PGAS_ASSERT(peer->nresults < peer->results_size);
+    *tcp_peer_result(peer, peer->nresults) = result;
+    peer->nresults++;
 }
 
 /* Reserve `len` bytes of a request; NULL: no memory. */
@@ -318,6 +339,7 @@ bool tcp_post_confirm(struct tcp_peer *peer)
 
     if (!peer->unconfirmed || peer->state == TCP_PEER_FAILED)
         return true;
+    PGAS_ASSERT(peer->state != TCP_PEER_IDLE);
     if (tcp_post_request(peer, &request, 0) == NULL)
         return false;
     tcp_post_acked(peer, NULL);

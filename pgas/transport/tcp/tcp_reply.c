@@ -15,9 +15,9 @@ static struct tcp_peer *tcp_peer_of(struct tcp_stream *s)
     return (struct tcp_peer *)s; /* its first member */
 }
 
-static struct tcp_result *tcp_result_first(struct tcp_peer *peer)
+static struct tcp_result *tcp_result_first(const struct tcp_peer *peer)
 {
-    return &peer->result[peer->first_result % TCP_RESULTS_MAX];
+    return tcp_peer_result(peer, 0);
 }
 
 static void tcp_result_end(struct tcp_peer *peer)
@@ -60,8 +60,7 @@ static int tcp_reply_acked(struct tcp_peer *peer, uint32_t acked)
 static bool tcp_reply_is_blocks(const struct tcp_peer *peer)
 {
     for (uint32_t i = 0; peer->blocks > 0 && i < peer->nresults; i++) {
-        const struct tcp_result *r =
-            &peer->result[(peer->first_result + i) % TCP_RESULTS_MAX];
+        const struct tcp_result *r = tcp_peer_result(peer, i);
         if (r->to != NULL || r->blocks != NULL)
             return r->blocks != NULL;
     }
@@ -75,7 +74,8 @@ static ptrdiff_t tcp_reply_size(struct tcp_stream *s, const void *head)
     struct tcp_reply r;
 
     memcpy(&r, head, sizeof r);
-    if (r.kind >= TCP_REPLIES || peer->welcomed == (r.kind == TCP_WELCOME))
+    if (r.kind >= TCP_REPLIES ||
+        (peer->state == TCP_PEER_OPEN) == (r.kind == TCP_WELCOME))
         return TCP_MALFORMED;
     if (r.kind == TCP_WELCOME)
         return TCP_HEAD + TCP_SECRET;
@@ -93,8 +93,10 @@ static int tcp_reply_welcome(struct tcp_peer *peer, const char *secret)
 
     for (int i = 0; i < TCP_SECRET; i++)
         differs |= peer->endpoint->welcome[i] ^ (unsigned char)secret[i];
-    peer->welcomed = differs == 0;
-    return differs == 0 ? 0 : -EPROTO;
+    if (differs != 0)
+        return -EPROTO;
+    tcp_peer_welcomed(peer);
+    return 0;
 }
 
 static void tcp_reply_end_data(struct tcp_peer *peer)
@@ -108,7 +110,7 @@ static void tcp_reply_end_data(struct tcp_peer *peer)
 static int tcp_reply_data(struct tcp_peer *peer, const struct tcp_reply *r,
                           const char *payload)
 {
-    struct tcp_result *first = tcp_result_first(peer);
+    const struct tcp_result *first = tcp_result_first(peer);
 
     if (peer->nresults == 0 || first->len != r->len)
         return -EPROTO;

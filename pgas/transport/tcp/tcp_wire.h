@@ -21,9 +21,9 @@
 #include <stdint.h>
 
 enum {
-    TCP_HEAD = 16,   /* bytes of the head of a message */
-    TCP_SECRET = 16, /* bytes of a secret */
-    TCP_WHOLE = 64,  /* payloads up to this length are received before they are stored,
+    TCP_HEAD = 16,    /* bytes of the head of a message */
+    TCP_SECRET = 16,  /* bytes of a secret */
+    TCP_WHOLE = 1024, /* payloads up to this length are received before they are stored,
                         so that a word is never torn */
     TCP_VERSION = 1,
 };

@@ -47,7 +47,7 @@ done
 none='no network transport is usable'
 out='excluded by SHMEM_TRANSPORT'
 all_pes SHMEM_TRANSPORT=^ofi,^ucx,^tcp "$none (\(tcp: $out; \)\?ofi: $out; ucx: $out[;)]"
-all_pes SHMEM_TRANSPORT=tcp SHMEM_TCP_IF=nonsense "$none (.*tcp: SHMEM_TCP_IF=nonsense: there is no such interface"
+all_pes SHMEM_TCP_IF=nonsense "SHMEM_TCP_IF=nonsense: cannot be used (.*no such interface"
 all_pes SHMEM_OFI_ORDER=nonsense "SHMEM_OFI_ORDER=nonsense: must be auto, yes or no"
 all_pes SHMEM_FAULTS=nonsense "SHMEM_FAULTS: 'nonsense' is unknown; use seed="
 
