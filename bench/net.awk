@@ -9,6 +9,7 @@ BEGIN {
     LINE = "%-10s %7s %-5s"
     raw_of["ofi"] = "fi_raw"
     raw_of["ucx"] = "ucp_raw ucx_perftest"
+    raw_of["tcp"] = "fi_raw"
 }
 
 NF == 6 {
@@ -52,10 +53,10 @@ function pair(who, other, row, limit,    r) {
     return sprintf("%12s %s", show(mid(other, row)), ratio_column(r, row, limit))
 }
 
-function table(title, own, others, limit,    i, k, o, other, w, who, part) {
-    split(own, who, " ")
+function table(title, own, others, limit,    i, k, n, o, other, w, who, part) {
+    n = split(own, who, " ")
     printf "\n%s\n" LINE, title, "name", "size", "unit"
-    for (w = 1; w <= 2; w++) {
+    for (w = 1; w <= n; w++) {
         printf " |%9s", who[w]
         k = split(others == "" ? raw_of[who[w]] : others, other, " ")
         for (o = 1; o <= k; o++)
@@ -65,7 +66,7 @@ function table(title, own, others, limit,    i, k, o, other, w, who, part) {
     for (i = 1; i <= rows; i++) {
         split(order[i], part, " ")
         printf LINE, part[1], part[2], unit[order[i]]
-        for (w = 1; w <= 2; w++) {
+        for (w = 1; w <= n; w++) {
             printf " |%9s", show(mid(who[w], order[i]))
             k = split(others == "" ? raw_of[who[w]] : others, other, " ")
             for (o = 1; o <= k; o++)
@@ -76,8 +77,8 @@ function table(title, own, others, limit,    i, k, o, other, w, who, part) {
 }
 
 END {
-    table("over the raw library", "ofi ucx", "", RAW)
-    table("against Open MPI's oshmem", "ofi ucx", "oshmem", THEIRS)
+    table("over the raw library", "ofi ucx tcp", "", RAW)
+    table("against Open MPI's oshmem", "ofi ucx tcp", "oshmem", THEIRS)
     printf "\nmedians of %d rounds; ratio: ours / the other's, of the same round\n", rounds
     printf "goals: times <= %.2f x the raw library's, <= %.2f x oshmem's", RAW, THEIRS
     printf "; rates >= 1 / that\n%d figures have a goal, %d miss it\n", goals, missed

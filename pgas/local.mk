@@ -43,6 +43,7 @@ pgas_sources = \
 	pgas/core/progress/liveness.c pgas/core/progress/patience.c \
 	pgas/core/base/timing.def pgas/core/base/timing.h \
 	pgas/transport/transport.h pgas/transport/avoid.h pgas/transport/choice.c pgas/transport/choice.h \
+	pgas/transport/prefer.c pgas/transport/prefer.h \
 	pgas/core/boot/node.h pgas/core/boot/nodeseg.c pgas/core/boot/nodeseg.h \
 	pgas/core/memory/peer.c pgas/core/memory/peer.h \
 	pgas/core/base/pgas.h pgas/core/base/pgas_assert.h pgas/core/base/self.c pgas/core/core_state.h \
@@ -123,6 +124,11 @@ pgas_process_sources = \
 	pgas/core/boot/binding.c pgas/core/boot/boot.c pgas/core/boot/boot_events.c pgas/core/boot/boot_nodes.c \
 	pgas/core/memory/data.c pgas/core/memory/fork.c pgas/core/memory/guard.c \
 	pgas/core/progress/net_thread.c pgas/transport/list.c \
+	pgas/transport/tcp/tcp.c pgas/transport/tcp/tcp.h pgas/transport/tcp/tcp_client.c \
+	pgas/transport/tcp/tcp_ctx.c pgas/transport/tcp/tcp_endpoint.c pgas/transport/tcp/tcp_input.c \
+	pgas/transport/tcp/tcp_lost.c pgas/transport/tcp/tcp_output.c pgas/transport/tcp/tcp_peer.c \
+	pgas/transport/tcp/tcp_post.c pgas/transport/tcp/tcp_reply.c pgas/transport/tcp/tcp_serve.c \
+	pgas/transport/tcp/tcp_stream.h pgas/transport/tcp/tcp_wire.h \
 	pgas/ft/ft_boot.c pgas/ft/ft_boot.h \
 	pgas/ft/ft_handler.c pgas/ft/ft_watch.c
 libpgas_la_SOURCES = $(pgas_sources) $(pgas_process_sources)

@@ -5,5 +5,5 @@
 
 #include "pgas/transport/transport.h"
 
-const struct transport *const transport_list[TRANSPORTS] = {&transport_ofi,
-                                                            &transport_ucx};
+const struct transport *const transport_list[TRANSPORTS] = {
+    &transport_ofi, &transport_ucx, &transport_tcp};

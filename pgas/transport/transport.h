@@ -146,11 +146,12 @@ struct transport_world {
 
     /* User settings; NULL or "" = default. */
     const char *provider, *fabric, *domain; /* ofi: restrict the choice */
-    const char *order;   /* ofi: rely on the provider's order: "auto", "yes", "no" */
-    const char *avoid;   /* disabled capabilities, separated by commas (avoid.h) */
-    const char *faults;  /* hook: the faults to inject (hook.h) */
-    uint64_t timeout_ns; /* of operations without progress; 0 = they never fail */
-    bool survives;       /* the job goes on when PEs die (SHMEM_FT=continue) */
+    const char *interface; /* tcp: interfaces or networks, separated by commas */
+    const char *order;     /* ofi: rely on the provider's order: "auto", "yes", "no" */
+    const char *avoid;     /* disabled capabilities, separated by commas (avoid.h) */
+    const char *faults;    /* hook: the faults to inject (hook.h) */
+    uint64_t timeout_ns;   /* of operations without progress; 0 = they never fail */
+    bool survives;         /* the job goes on when PEs die (SHMEM_FT=continue) */
 };
 
 struct transport_net;
@@ -164,6 +165,7 @@ enum {
 struct transport {
     const char *name;  /* as in SHMEM_TRANSPORT */
     const char *text;  /* one line for oshmem_info */
+    bool sends_later;  /* an accepted operation may need progress before it is sent */
     bool quick_signal; /* a signal without data has a lower latency than a put */
 
     /* ---- open and close ------------------------------------------------------------ */
@@ -276,10 +278,12 @@ struct transport {
     int (*arm)(struct transport_ctx *ctx);
 };
 
-extern const struct transport transport_shm, transport_ofi, transport_ucx, transport_hook;
+extern const struct transport transport_shm, transport_ofi, transport_ucx, transport_tcp,
+    transport_hook;
 
-/* The transports between nodes, in order of preference. */
-enum { TRANSPORTS = 2 };
+/* The transports between nodes, in order of preference where there is a fabric
+ * (prefer.h). */
+enum { TRANSPORTS = 3 };
 extern const struct transport *const transport_list[TRANSPORTS];
 
 #endif

@@ -7,7 +7,7 @@ unset FI_OFI_RXM_BUFFER_SIZE UCX_MEM_EVENTS
 limit_s=30
 
 run 0 -n 2 "$bugs/environ"
-for transport in ofi ucx; do
+for transport in ofi ucx tcp; do
     # A build may lack one of the transports.
     SHMEM_TRANSPORT=$transport job --vnodes 2 -n 2 "$bugs/environ"
     [ "$got" = 0 ] || grep -q 'built without' "$work/err" || wrong "over $transport"

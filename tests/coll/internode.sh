@@ -16,7 +16,7 @@ over_nodes() {
     done
 }
 stress=0
-for_each "ofi ${long:+ucx}" over_nodes
+for_each "ofi ${long:+ucx tcp}" over_nodes
 # With too little shared memory for the leader scratch buffers; on more nodes than those whose
 # leaders exchange messages directly (DIRECT_NODES).
 little_memory() {

@@ -40,7 +40,7 @@ over_nodes() {
     run_sleeping --vnodes 2 -n 4 "$program" waits
     run 0 --timeout $stacks_s --vnodes 2 -n 3 "$program" overlap
 }
-transports="ofi ucx"
+transports="ofi ucx tcp"
 [ -z "$brief" ] || transports=ofi
 for_each "$transports" over_nodes
 

@@ -154,7 +154,7 @@ short_form() {
         job "$n" -t
     done
     all_algorithms 5 '-r 2'
-    for transport in ofi ucx; do
+    for transport in ofi ucx tcp; do
         job 8 "--vnodes 4 -- -F" SHMEM_TRANSPORT=$transport
         job 8 "--vnodes 4 -- -N" SHMEM_TRANSPORT=$transport
     done
@@ -167,7 +167,7 @@ long_form() {
         job "$n" "-F -t" SHMEM_STRESS="$seed"
         job "$n" '' SHMEM_DEBUG=$((seed % 3))
     done
-    for transport in ofi ucx; do
+    for transport in ofi ucx tcp; do
         job 8 "--vnodes 4 -- -F" SHMEM_TRANSPORT=$transport
         job 8 "--vnodes 4 -- -N" SHMEM_TRANSPORT=$transport
         job 7 "--vnodes 3 -- -t" SHMEM_TRANSPORT=$transport SHMEM_STRESS="$seed"
@@ -184,7 +184,7 @@ lane_run() {
     while [ "$failures" -lt 10 ] && [ "$(kills)" -lt "${NOHANG_KILLS:-20000}" ] &&
         [ "$(date +%s)" -lt "$end" ]; do
         long_form "$internode"
-        [ "$internode" = ofi ] && internode=ucx || internode=ofi
+        case $internode in ofi) internode=ucx ;; ucx) internode=tcp ;; *) internode=ofi ;; esac
         echo "lane $1, seed $seed, $(($(date +%s) - begin)) s, load $(cut -d' ' -f1 /proc/loadavg):" \
             "$(kills) kills, $failures failures"
     done
@@ -201,7 +201,7 @@ all_lanes() {
     for i in $(seq "$lanes"); do
         lane_run "$i" &
         lane_pids="$lane_pids $!"
-        [ "$internode" = ofi ] && internode=ucx || internode=ofi
+        case $internode in ofi) internode=ucx ;; ucx) internode=tcp ;; *) internode=ofi ;; esac
     done
     wait
     for i in $(seq "$lanes"); do

@@ -36,7 +36,7 @@ while [ $repeats -gt 0 ]; do
     job '--vnodes 3 -n 9' -a SHMEM_FT_UNIFORM=1
     job '-n 6' '' SHMEM_BARRIER_ALGORITHM=dissemination
     job '-n 6' '' SHMEM_DEBUG=1
-    for transport in ofi ucx; do
+    for transport in ofi ucx tcp; do
         job '--vnodes 3 -n 7' '' SHMEM_TRANSPORT=$transport
         job '--vnodes 4 -n 8' -N SHMEM_TRANSPORT=$transport
     done

@@ -23,8 +23,8 @@
 #define POLL_NS 1000                 /* of waits for the launcher */
 #define LOST_NS UINT64_C(5000000000) /* the launcher detects the loss of a node */
 
-const struct transport *const transport_list[TRANSPORTS] = {&transport_sim,
-                                                            &transport_ofi};
+const struct transport *const transport_list[TRANSPORTS] = {
+    &transport_sim, &transport_ofi, &transport_ofi};
 
 /* ---- the launcher ---------------------------------------------------------------- */
 

@@ -30,6 +30,10 @@ tests_transport_fake_ofi_la_SOURCES = tests/transport/fake_ofi.c
 tests_transport_fake_ofi_la_CPPFLAGS = $(AM_CPPFLAGS) $(OFI_CFLAGS)
 tests_transport_fake_ofi_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 tests_transport_fake_ofi_la_LIBADD = -ldl
+check_PROGRAMS += tests/transport/tcp_wire
+TESTS += tests/transport/tcp_wire
+tests_transport_tcp_wire_SOURCES = tests/transport/tcp_wire.c $(transport_pair)
+tests_transport_tcp_wire_LDADD = $(libpgas)
 if HAVE_UCX
 check_PROGRAMS += tests/transport/ucx_wire
 TESTS += tests/transport/ucx_wire
@@ -39,6 +43,7 @@ tests_transport_ucx_wire_CPPFLAGS = $(AM_CPPFLAGS) $(UCX_CFLAGS)
 tests_transport_ucx_wire_LDADD = $(libpgas)
 
 transport_scripts = tests/transport/shm.sh tests/transport/ofi.sh tests/transport/ucx.sh \
+	tests/transport/tcp.sh \
 	tests/transport/hook.sh tests/transport/sim.sh tests/transport/ofi_order.sh
 transport_logs = $(transport_scripts:.sh=.log)
 $(transport_logs): $(transport_suite) $(check_LTLIBRARIES)

@@ -3,9 +3,9 @@
  * suite.c - the conformance suite of the transport contract (pgas/transport/transport.h).
  * usage: suite TRANSPORT [-n NPES] [-p PROVIDER] [-a AVOID] [-r ORDER] [-c FAULTS]
  *              [-o CASE,..] [-l TIMES]
- * TRANSPORT is shm, ofi, ucx or sim, or hook:TRANSPORT for one of them.  -o: only the
- * cases whose names start with one of these; -l: multiply the repetitions.  The last line
- * of output is "TRANSPORT: N passed, N failed".
+ * TRANSPORT is shm, ofi, ucx, tcp or sim, or hook:TRANSPORT for one of them.
+ * -o: only the cases whose names start with one of these; -l: multiply the repetitions.
+ * The last line of output is "TRANSPORT: N passed, N failed".
  *
  * Cases run one after the other in one set of processes.  If a case fails, the set is
  * killed, and a new set continues with the next case.
@@ -75,9 +75,8 @@ static const struct {
     const struct transport *transport;
     bool memory;
 } transports[] = {
-    {"shm", &transport_shm, true},
-    {"ofi", &transport_ofi, false},
-    {"ucx", &transport_ucx, false},
+    {"shm", &transport_shm, true},  {"ofi", &transport_ofi, false},
+    {"ucx", &transport_ucx, false}, {"tcp", &transport_tcp, false},
     {"sim", &transport_sim, false},
 };
 

@@ -36,6 +36,7 @@ static const struct check table[] = {
     {"pmix", "PMIx server, client", check_pmix},
     {"libfabric", "libfabric", check_libfabric},
     {"ucx", "UCX", check_ucx},
+    {"tcp", "TCP sockets", check_tcp},
     {"oshrun", "launcher", check_oshrun},
     {"gdb", "debugger", check_gdb},
 };
@@ -315,7 +316,10 @@ bool check_all(struct emit *e)
         else if (i < CHECKS)
             check_run_check(&table[i], &f[i]);
         else
-            network_choose(check_of("libfabric", f), check_of("ucx", f), &f[i]);
+            network_choose((const struct finding *[]){check_of("libfabric", f),
+                                                      check_of("ucx", f),
+                                                      check_of("tcp", f)},
+                           &f[i]);
         check_print(e, i < CHECKS ? &table[i] : &network, &f[i]);
         count[f[i].status]++;
     }

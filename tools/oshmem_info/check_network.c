@@ -15,6 +15,7 @@
 #include "pgas/core/base/env.h"
 #include "pgas/transport/transport.h"
 #include "pgas/transport/choice.h"
+#include "pgas/transport/prefer.h"
 #include "tools/oshmem_info/info.h"
 
 #define SEGMENT_BYTES 65536
@@ -52,7 +53,7 @@ static void check_network_write_ucp_version(void *function, char *to, size_t len
     snprintf(to, len, "UCX %s", version());
 }
 
-/* In the order in which the library (net.c) tries them. */
+/* As transport_list. */
 static const struct network {
     const struct transport *t;
     bool built;
@@ -68,14 +69,17 @@ static const struct network {
      check_network_write_ucp_version,
      "only jobs on several nodes need it; on Debian: apt-get install libucx0; see also "
      "ucx_info -d"},
+    {&transport_tcp, true, NULL, NULL, NULL,
+     "only jobs on several nodes need it; see ip-address(8) and SHMEM_TCP_IF"},
 };
-enum { NETWORKS = sizeof networks / sizeof networks[0] };
+_Static_assert(sizeof networks / sizeof networks[0] == NETWORKS, "a row per transport");
 
 /* Called after an attempt to open the transport, which loads the library with the
  * required environment. */
 static void check_network_find_version(const struct network *n, struct finding *f)
 {
-    void *library = n->built ? dlopen(n->library, RTLD_NOW | RTLD_LOCAL) : NULL;
+    void *library =
+        n->built && n->library != NULL ? dlopen(n->library, RTLD_NOW | RTLD_LOCAL) : NULL;
     void *function = library != NULL ? dlsym(library, n->function) : NULL;
 
     if (function != NULL)
@@ -113,6 +117,7 @@ static bool check_network_make_world(struct transport_world *world)
                                       .fabric = env_value("OFI_FABRIC"),
                                       .domain = env_value("OFI_DOMAIN"),
                                       .order = env_value("OFI_ORDER"),
+                                      .interface = env_value("TCP_IF"),
                                       .avoid = env_value("NET_DISABLE")};
     for (int s = 0; s < SEGMENTS; s++) {
         world->segment[s].len = SEGMENT_BYTES;
@@ -166,6 +171,12 @@ void check_ucx(struct finding *f, const char *dir)
     check_transport(&networks[1], f);
 }
 
+void check_tcp(struct finding *f, const char *dir)
+{
+    (void)dir;
+    check_transport(&networks[2], f);
+}
+
 bool network_built(const char *transport)
 {
     for (size_t i = 0; i < NETWORKS; i++)
@@ -188,9 +199,16 @@ static void check_network_add_reason(char *to, size_t len, const char *name,
 static void check_network_choose(struct finding *f, const struct finding *const *found,
                                  const char *list, const bool *wanted)
 {
+    const struct transport_world world = {.provider = env_value("OFI_PROVIDER"),
+                                          .fabric = env_value("OFI_FABRIC"),
+                                          .domain = env_value("OFI_DOMAIN")};
     char passed[CHECK_TEXT_MAX] = "";
+    int order[NETWORKS];
 
-    for (size_t i = 0; i < NETWORKS; i++) {
+    transport_prefer(&world, order);
+
+    for (int k = 0; k < NETWORKS; k++) {
+        int i = order[k];
         const char *name = networks[i].t->name;
         if (!wanted[i]) {
             check_network_add_reason(passed, sizeof passed, name, "excluded");
@@ -199,7 +217,7 @@ static void check_network_choose(struct finding *f, const struct finding *const 
         } else {
             snprintf(f->subject, sizeof f->subject, "%s", name);
             check_ok(f, "%s (SHMEM_TRANSPORT=%.100s)%s",
-                     i == 0 ? "preferred" : "the first that can be used", list, passed);
+                     k == 0 ? "preferred" : "the first that can be used", list, passed);
             return;
         }
     }
@@ -207,11 +225,9 @@ static void check_network_choose(struct finding *f, const struct finding *const 
                "none can be used (SHMEM_TRANSPORT=%.100s)%s", list, passed);
 }
 
-void network_choose(const struct finding *ofi, const struct finding *ucx,
-                    struct finding *f)
+void network_choose(const struct finding *const found[NETWORKS], struct finding *f)
 {
     const char *set = env_value("TRANSPORT"), *list = set != NULL ? set : "auto";
-    const struct finding *const found[NETWORKS] = {ofi, ucx};
     const char *name[NETWORKS];
     bool wanted[NETWORKS];
     size_t len;
@@ -225,8 +241,8 @@ void network_choose(const struct finding *ofi, const struct finding *ucx,
     else
         check_flaw(
             f, CHECK_WARN,
-            "use auto, a list of ofi and ucx, or a list of ^ofi and ^ucx to exclude "
-            "them; otherwise jobs on several nodes cannot run",
+            "use auto, a list of ofi, ucx and tcp, or a list of ^ofi, ^ucx and ^tcp to "
+            "exclude them; otherwise jobs on several nodes cannot run",
             "SHMEM_TRANSPORT=%.100s: '%.*s' is not valid", list,
             (int)(len < WORD_SHOWN ? len : WORD_SHOWN), bad);
 }

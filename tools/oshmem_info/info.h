@@ -116,10 +116,12 @@ void check_gdb(struct finding *f, const char *dir);
 /* check_network.c */
 void check_libfabric(struct finding *f, const char *dir);
 void check_ucx(struct finding *f, const char *dir);
+void check_tcp(struct finding *f, const char *dir);
+enum { NETWORKS = 3 }; /* = TRANSPORTS */
 bool network_built(const char *transport);
-/* Derives from these two findings the transport that would be used between nodes. */
-void network_choose(const struct finding *ofi, const struct finding *ucx,
-                    struct finding *f);
+/* Derives from the findings of these checks, in this order, the transport that would be
+ * used between nodes. */
+void network_choose(const struct finding *const found[NETWORKS], struct finding *f);
 
 /* Path of an executable program: in the directory of this program; first in PATH. */
 bool find_beside(const char *name, char *path, size_t len);

@@ -207,13 +207,12 @@ static void report_memory(struct emit *e)
 }
 
 /* Which transport a job on several nodes would use. */
-static void report_network(struct emit *e, const struct finding *ofi,
-                           const struct finding *ucx)
+static void report_network(struct emit *e, const struct finding *const found[NETWORKS])
 {
     struct finding f;
     char line[CHECK_LINE_MAX];
 
-    network_choose(ofi, ucx, &f);
+    network_choose(found, &f);
     emit_section(e, "network");
     if (e->form == FORM_PAGE) {
         emit_text(e, "", "PEs of other nodes", check_line(&f, line));
@@ -226,16 +225,18 @@ static void report_network(struct emit *e, const struct finding *ofi,
 
 void report_transports(struct emit *e)
 {
-    struct finding ofi, ucx;
+    struct finding ofi, ucx, tcp;
 
     check_run("libfabric", &ofi);
     check_run("ucx", &ucx);
+    check_run("tcp", &tcp);
     emit_list(e, "transports");
     report_memory(e);
     report_transport(e, "ofi", network_built("ofi"), &ofi);
     report_transport(e, "ucx", network_built("ucx"), &ucx);
+    report_transport(e, "tcp", network_built("tcp"), &tcp);
     emit_end(e);
-    report_network(e, &ofi, &ucx);
+    report_network(e, (const struct finding *[]){&ofi, &ucx, &tcp});
 }
 
 void report_config(struct emit *e)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pgas/core/base/address.h"
 #include "pgas/core/base/timing.h"
 #include "pgas/core/core_state.h"
 #include "pgas/core/base/os.h"
@@ -15,6 +16,7 @@
 #include "pgas/core/progress/net_int.h"
 #include "pgas/transport/avoid.h"
 #include "pgas/transport/choice.h"
+#include "pgas/transport/prefer.h"
 #include "pgas/transport/test/hook.h"
 
 #define STATE core_self.net
@@ -36,8 +38,8 @@ static void net_read_choice(bool wanted[TRANSPORTS])
         name[i] = transport_list[i]->name;
     const char *bad = choice_read(list, name, TRANSPORTS, wanted, &len);
     if (bad != NULL)
-        log_die("SHMEM_TRANSPORT=%s: '%.*s' is not a transport; use auto, a list of ofi "
-                "and ucx, or a list of ^ofi and ^ucx to exclude them",
+        log_die("SHMEM_TRANSPORT=%s: '%.*s' is not a transport; use auto, a list of ofi, "
+                "ucx and tcp, or a list of ^ofi, ^ucx and ^tcp to exclude them",
                 list, (int)len, bad);
 }
 
@@ -64,6 +66,17 @@ static void net_check_order(const char *order)
         log_die("SHMEM_OFI_ORDER=%s: must be auto, yes or no", order);
 }
 
+/* Likewise. */
+static void net_check_interface(const char *list)
+{
+    struct address any;
+    char why[TRANSPORT_TEXT_MAX];
+
+    if (list != NULL && *list != '\0' &&
+        address_choose(list, &any, 1, why, sizeof why) == 0)
+        log_die("SHMEM_TCP_IF=%s: cannot be used (%s)", list, why);
+}
+
 /* Likewise, a malformed SHMEM_FAULTS is an error. */
 static void net_check_faults(const struct transport_world *world)
 {
@@ -87,11 +100,13 @@ static bool net_open_one(struct net *n, char *reasons)
 {
     char why[TRANSPORT_TEXT_MAX];
     bool wanted[TRANSPORTS];
+    int order[TRANSPORTS];
 
     net_read_choice(wanted);
+    transport_prefer(&n->world, order);
     for (int i = 0; i < TRANSPORTS; i++) {
-        const struct transport *t = transport_list[i];
-        if (!wanted[i]) {
+        const struct transport *t = transport_list[order[i]];
+        if (!wanted[order[i]]) {
             net_add_reason(reasons, t->name, "excluded by SHMEM_TRANSPORT");
             continue;
         }
@@ -180,6 +195,7 @@ static void net_set_world(struct net *n)
                                         .provider = e->ofi_provider,
                                         .fabric = e->ofi_fabric,
                                         .domain = e->ofi_domain,
+                                        .interface = e->tcp_if,
                                         .order = e->ofi_order,
                                         .avoid = e->net_disable,
                                         .timeout_ns = net_timeout_ns(),
@@ -222,6 +238,7 @@ void net_open(const struct boot *b)
     net_check_avoid(n->world.avoid);
     net_check_faults(&n->world);
     net_check_order(n->world.order);
+    net_check_interface(n->world.interface);
     if (b->nnodes < 2 ? !net_open_on_node(n, reasons) : !net_open_one(n, reasons))
         net_refuse(b, reasons);
     pthread_mutex_init(&n->ctx_0.lock, NULL);
@@ -337,7 +354,8 @@ struct net_ctx *net_ctx_open(bool private)
     if (c == NULL)
         return &n->ctx_0;
     pthread_mutex_init(&c->lock, NULL);
-    c->locked = !private;
+    /* The progress thread skips contexts without a lock. */
+    c->locked = !private || n->t->sends_later;
     c->owner = pthread_self();
     pthread_mutex_lock(&n->ctx_lock);
     int rc = n->t->ctx_open(n->open, &c->t);

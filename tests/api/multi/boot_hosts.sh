@@ -58,7 +58,7 @@ under_mpirun() {
     job 0 "$@" -n 3 "$hello"
     job 0 "$@" -n 6 "$hello"
     together mpirun 6
-    job 1 "$@" -x SHMEM_TRANSPORT=^ofi,^ucx -n 6 "$hello"
+    job 1 "$@" -x SHMEM_TRANSPORT=^ofi,^ucx,^tcp -n 6 "$hello"
     check_refused mpirun 6 'n0: 3, n1: 1, n2: 2'
     ! grep -q 'non-zero' "$work/err" || { # other warnings of mpirun are allowed
         fail "mpirun reports the exit status of a job that cannot run"
@@ -90,7 +90,7 @@ under_srun() {
     job 0 "$@" -N 1 -n 3 "$hello"
     job 0 "$@" -N 3 --ntasks-per-node=2 "$hello"
     together srun 6
-    job 1 "$@" -N 3 --ntasks-per-node=2 env SHMEM_TRANSPORT=^ofi,^ucx "$hello"
+    job 1 "$@" -N 3 --ntasks-per-node=2 env SHMEM_TRANSPORT=^ofi,^ucx,^tcp "$hello"
     check_refused srun 6 'n0: 2, n1: 2, n2: 2'
     check_alone none SLURM_STEP_NUM_TASKS
     check_alone pmi2 PMI_SIZE

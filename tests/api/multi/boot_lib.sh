@@ -41,7 +41,8 @@ refused() {
     n=$(echo "$3" | awk '{ print gsub(/:/, "") }')
     left_out='excluded by SHMEM_TRANSPORT'
     [ "$printed" = "pgas: PE 0: shmem_init: the job has $2 PEs on $n nodes ($3), but no\
- network transport is usable (ofi: $left_out; ucx: $left_out); run all PEs on one node,\
+ network transport is usable (tcp: $left_out; ofi: $left_out;\
+ ucx: $left_out); run all PEs on one node,\
  or see oshmem_info --check" ] || fail "$1: printed '$printed'"
     [ ! -s "$work/out" ] || fail "$1: the PEs continued"
 }

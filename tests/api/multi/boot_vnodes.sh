@@ -51,7 +51,7 @@ done
 # Only PE 0 prints the error, even if it is late.
 for late in 0 1; do
     begin=$(now_ms)
-    run 1 --vnodes 3 -n 5 -x SHMEM_TRANSPORT=^ofi,^ucx \
+    run 1 --vnodes 3 -n 5 -x SHMEM_TRANSPORT=^ofi,^ucx,^tcp \
         sh -c '[ "$PMIX_RANK" -ne 0 ] || sleep "$1"; exec "$0"' "$hello" $late
     took=$(($(now_ms) - begin - late * 1000))
     refused "late $late" 5 'vn0: 2, vn1: 2, vn2: 1'

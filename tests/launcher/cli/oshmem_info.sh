@@ -86,10 +86,13 @@ grep -q '"package"' "$dir/json" && fail '--json --env has more than that'
 chosen() { SHMEM_TRANSPORT=$1 info --transports --parsable | sed -n 's/^network:transport://p'; }
 reason() { SHMEM_TRANSPORT=$1 info --transports --parsable | sed -n 's/^network:reason://p'; }
 usable() { grep -q "^transports:$1:usable:true" "$dir/lines"; }
+fabric=$(ls -A /sys/class/infiniband /sys/class/cxi 2>/dev/null | grep -v : | head -1)
+[ -n "$fabric" ] || [ "$(chosen auto)" = tcp ] || fail 'tcp is not preferred on plain Ethernet'
 if usable ofi; then
-    [ "$(chosen auto)" = ofi ] || fail 'ofi is not preferred'
+    SHMEM_OFI_DOMAIN=lo info --transports --parsable | grep -q '^network:transport:ofi$' ||
+        fail 'ofi is not preferred although SHMEM_OFI_DOMAIN is set'
     [ "$(chosen ucx,ofi)" = ofi ] || fail 'a list is not read'
-    [ "$(chosen ^ucx)" = ofi ] || fail '^ucx leaves ofi out'
+    [ "$(chosen ^ucx,^tcp)" = ofi ] || fail '^ucx,^tcp leaves ofi out'
     [ "$(chosen ^ofi)" != ofi ] || fail '^ofi does not leave ofi out'
     grep -q '^transports:ofi:library:libfabric 1\.' "$dir/lines" || fail 'no version of libfabric'
     SHMEM_OFI_PROVIDER=none_such info --transports --parsable >"$dir/none"
@@ -98,10 +101,11 @@ if usable ofi; then
 fi
 if usable ucx; then
     [ "$(chosen ucx)" = ucx ] || fail 'ucx is not chosen'
-    [ "$(chosen ^ofi)" = ucx ] || fail '^ofi does not choose ucx'
+    [ "$(chosen ^ofi,^tcp)" = ucx ] || fail '^ofi,^tcp does not choose ucx'
     grep -q '^transports:ucx:library:UCX 1\.' "$dir/lines" || fail 'no version of UCX'
 fi
-[ -z "$(chosen '^ofi,^ucx')" ] || fail 'an excluded transport is chosen'
+[ "$(chosen '^ofi,^ucx')" = tcp ] || fail 'tcp is not chosen'
+[ -z "$(chosen '^ofi,^ucx,^tcp')" ] || fail 'an excluded transport is chosen'
 for bad in ofx ofi,none ^ofi,ucx ofi,^ucx ^auto; do
     case $(reason "$bad") in *"is not valid"*) ;; *) fail "SHMEM_TRANSPORT=$bad passes" ;; esac
 done

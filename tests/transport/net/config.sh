@@ -45,8 +45,9 @@ for words in nonsense ofi,nonsense ofi,^ucx '^ofi,ucx' ofix ^; do
     all_pes SHMEM_TRANSPORT="$words" "SHMEM_TRANSPORT=.* is not a transport; use auto"
 done
 none='no network transport is usable'
-all_pes SHMEM_TRANSPORT=^ofi,^ucx \
-    "$none (ofi: excluded by SHMEM_TRANSPORT; ucx: excluded by SHMEM_TRANSPORT)"
+out='excluded by SHMEM_TRANSPORT'
+all_pes SHMEM_TRANSPORT=^ofi,^ucx,^tcp "$none (\(tcp: $out; \)\?ofi: $out; ucx: $out[;)]"
+all_pes SHMEM_TCP_IF=nonsense "SHMEM_TCP_IF=nonsense: cannot be used (.*no such interface"
 all_pes SHMEM_OFI_ORDER=nonsense "SHMEM_OFI_ORDER=nonsense: must be auto, yes or no"
 all_pes SHMEM_FAULTS=nonsense "SHMEM_FAULTS: 'nonsense' is unknown; use seed="
 

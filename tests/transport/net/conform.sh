@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
 # conform.sh - the API conformance programs on 2 and on 4 virtual nodes of 2 PEs each.
-# Sourced by conform_ofi.sh and conform_ucx.sh, which select the transport.
+# Sourced by conform_ofi.sh, conform_tcp.sh and conform_ucx.sh, which select the transport.
 # CONFORM_NODES: numbers of nodes; CONFORM_ONLY, CONFORM_DEBUG: see
 # tests/api/conform/conform.sh.
 # Without PGAS_TEST_LONG: only 2 nodes, no SHMEM_DEBUG=2, and only the programs that use the
-# transport (fewer over ucx; two in sanitizer builds and distcheck).  tests/coll tests the
+# transport (fewer over ucx and tcp; two in sanitizer builds and distcheck).  tests/coll tests the
 # collectives over several nodes.
 . "$top_srcdir/tests/transport/net/lib.sh"
 nodes=${CONFORM_NODES:-'2 4'}
@@ -27,7 +27,7 @@ all_suites() {
         case ${CONFORM_ONLY:+chosen}${long:+long}:${brief:+brief}:$SHMEM_TRANSPORT:$k in
         chosen* | long*) suite "$k" ;;
         :brief:*:2) suite "$k" CONFORM_DEBUG=0 CONFORM_ONLY="$few" ;;
-        :brief:* | ::ofi:4 | ::ucx:4) ;;
+        :brief:* | ::*:4) ;;
         ::ofi:2) suite "$k" CONFORM_DEBUG=0 CONFORM_ONLY="$over_ofi" ;;
         *) suite "$k" CONFORM_DEBUG=0 CONFORM_ONLY="$over_ucx" ;;
         esac

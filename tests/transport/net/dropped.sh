@@ -37,5 +37,5 @@ all_ways() {
 ways='stop kill'
 [ -z "$long" ] || ways='stop kill early local'
 [ -z "$brief" ] || ways=stop
-for_each 'ofi ucx' all_ways
+for_each 'ofi ucx tcp' all_ways
 end

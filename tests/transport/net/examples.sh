@@ -32,5 +32,5 @@ all_grids() {
     [ -z "$long" ] || grid 4 6
 }
 
-for_each "ofi ${long:+ucx}" all_grids
+for_each "ofi ${long:+ucx tcp}" all_grids
 end

@@ -36,6 +36,6 @@ over_nodes() {
     run_with_faults "$SHMEM_TRANSPORT" 2
 }
 
-for_each "ofi ${long:+ucx}" over_nodes
+for_each "ofi ${long:+ucx tcp}" over_nodes
 run_with_faults 'one node' ''
 end

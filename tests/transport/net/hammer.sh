@@ -4,7 +4,7 @@
 # nodes of 2 PEs each (with PGAS_TEST_LONG also on 3); see hammer.c, flood.c.
 set -eu
 . "$top_srcdir/tests/transport/net/lib.sh"
-hammer=100 flood=8 grids=2 transports='ofi ucx'
+hammer=100 flood=8 grids=2 transports='ofi ucx tcp'
 [ -z "$long" ] || hammer=4000 flood=200 grids='2 3'
 [ -z "$brief" ] || transports=ofi
 

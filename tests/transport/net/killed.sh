@@ -28,5 +28,5 @@ all_jobs() {
     done
 }
 
-for_each 'ofi ucx' all_jobs
+for_each 'ofi ucx tcp' all_jobs
 end

@@ -19,7 +19,7 @@ skip_tests() {
 }
 [ -z "${SANITIZED:-}" ] || skip_tests multi_vnodes.sh sleeper.sh lost.sh
 [ -z "${DISTCHECK:-}" ] ||
-    skip_tests multi_vnodes.sh sleeper.sh lost.sh conform_ucx.sh hammer.sh faults.sh
+    skip_tests multi_vnodes.sh sleeper.sh lost.sh conform_ucx.sh conform_tcp.sh hammer.sh faults.sh
 net=$top_builddir/tests/transport/net
 stacks_s=50 # timeout after which oshrun prints stacks and ends the job
 SHMEM_LAUNCH_TIMEOUT=20 # daemons start slowly on a busy machine

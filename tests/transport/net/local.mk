@@ -10,6 +10,7 @@ net_tests = \
 	tests/transport/net/faults.sh \
 	tests/transport/net/config.sh \
 	tests/transport/net/conform_ofi.sh \
+	tests/transport/net/conform_tcp.sh \
 	tests/transport/net/conform_ucx.sh \
 	tests/transport/net/examples.sh \
 	tests/transport/net/hammer.sh \

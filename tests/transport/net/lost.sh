@@ -70,6 +70,9 @@ operations_of() {
     :*:ucx:kill) echo quiet ;;
     :*:ucx:hidden-kill) echo get ;;
     :*:ucx:stop) echo flood ;;
+    :*:tcp:kill) echo quiet ;;
+    :*:tcp:hidden-kill) echo get ;;
+    :*:tcp:stop) echo put ;;
     esac
 }
 
@@ -81,7 +84,7 @@ all_ways() {
     done
 }
 
-transports=${LOST_TRANSPORTS:-ofi ucx}
+transports=${LOST_TRANSPORTS:-ofi ucx tcp}
 [ -z "$brief" ] || transports=ofi
 for_each "$transports" all_ways
 end

@@ -41,5 +41,5 @@ all_programs() {
     done
 }
 
-for_each "ofi ${long:+ucx}" all_programs
+for_each "ofi ${long:+ucx tcp}" all_programs
 end

@@ -14,5 +14,5 @@ progress() {
     SHMEM_FAULTS=seed=1,delay=20ms job 0 2 2 "$net/progress"
 }
 
-for_each "ofi ucx" progress
+for_each "ofi ucx tcp" progress
 end

@@ -5,7 +5,7 @@
 # those of an idle machine.
 set -eu
 . "$top_srcdir/tests/transport/net/lib.sh"
-seconds=2 part=1 transports='ofi ucx'
+seconds=2 part=1 transports='ofi ucx tcp'
 [ -z "$long" ] || seconds=5 part=3
 [ -z "$brief" ] || transports=ofi seconds=1
 slack=5

@@ -138,12 +138,12 @@ static void fuzz_faults(char *text, size_t len)
 
 static void fuzz_transports(char *text, size_t len)
 {
-    static const char *const names[] = {"ofi", "ucx"};
-    bool wanted[2], avoid[CAPABILITIES];
+    static const char *const names[] = {"ofi", "ucx", "tcp"};
+    bool wanted[3], avoid[CAPABILITIES];
     size_t bad;
 
     (void)len;
-    choice_read(text, names, 2, wanted, &bad);
+    choice_read(text, names, 3, wanted, &bad);
     capability_read(text, avoid, &bad);
 }
 

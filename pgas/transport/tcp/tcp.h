@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tcp.h - the tcp transport: one-sided operations over TCP sockets.
+ *
+ * Connections.  Each context opens a connection of its own to each PE that it accesses
+ * (struct tcp_peer), at the first operation.  The target accepts it in context 0 (struct
+ * tcp_client), performs the requests in the order of the stream, and replies on the same
+ * connection.  So a connection is used by one context at each end, and contexts share no
+ * lock.
+ *
+ * A connection carries nothing but the secret until the target has answered with its
+ * own, so that a wrong listener, or a target that has closed the connection for lack of
+ * descriptors, costs nothing: the next address is tried.
+ *
+ * Order.  Puts and atomics of a context on a PE take effect in the order of their posts,
+ * so fence has nothing to do.
+ *
+ * Completion.  The target acknowledges puts and atomics once per receive, for all that it
+ * has performed.
+ *
+ * Coalescing.  An operation that nobody waits for is sent at once if all earlier ones on
+ * the same PE are acknowledged.  Otherwise it is queued, as by Nagle's algorithm, and the
+ * queue is sent when a reply arrives, when TCP_FRAME bytes are queued, when an operation
+ * is posted whose result is waited for, in quiet, and by a progress call that follows
+ * another one without a post in between, as of a waiting thread.  An acknowledgement is
+ * outstanding as long as bytes are queued and the socket accepts bytes, so that the
+ * descriptor wakes the progress thread of a PE that computes.
+ *
+ * Flow control.  A post is refused if TCP_QUEUE_MAX bytes are queued or TCP_RESULTS_MAX
+ * results are outstanding.  A target reads no requests from a connection while it cannot
+ * send replies; an initiator always reads replies, so that no two PEs wait for each
+ * other.
+ *
+ * Threads: see transport.h.  Contexts share only `lost`, `reported` (atomic) and constant
+ * data.
+ * Uses: transport.h, perform, core/base/address.  Used by: core/progress/net, the tests.
+ */
+#ifndef PGAS_TRANSPORT_TCP_H
+#define PGAS_TRANSPORT_TCP_H
+
+#include <pthread.h>
+
+#include "pgas/core/base/address.h"
+#include "pgas/threads/atomic.h"
+#include "pgas/transport/tcp/tcp_stream.h"
+
+enum {
+    TCP_FRAME = 16 << 10,     /* queued bytes that are sent without waiting for a reply */
+    TCP_QUEUE_MAX = 64 << 10, /* queued bytes, references not included */
+    TCP_REFS_MAX = 64,
+    TCP_COPY_MAX = 4096, /* longer sources of puts are not copied */
+    TCP_RESULTS_MAX = 1024,
+    TCP_BLOCKS_MAX = 32 << 10, /* bytes of a fragment of blocks */
+    TCP_SCRATCH = 128 << 10,
+    TCP_ADDRESSES = 16, /* of a host */
+};
+
+/* The endpoint descriptor of a PE. */
+struct tcp_endpoint {
+    unsigned char hello[TCP_SECRET], welcome[TCP_SECRET];
+    unsigned char space[2 * TCP_SECRET]; /* identifies the network namespace */
+    uint32_t port, naddresses;
+    struct tcp_ip {
+        uint32_t six; /* 1: IPv6 */
+        unsigned char bytes[TCP_SECRET];
+    } address[TCP_ADDRESSES];
+};
+
+/* What the next reply with data, or an acknowledgement, completes. */
+struct tcp_result {
+    void *to; /* destination; NULL: the acknowledgement of request `acked` */
+    uint64_t len;
+    const struct transport_blocks *blocks; /* of get_blocks: the reply is copied by it */
+    uint32_t acked;
+    struct transport_completion *done;
+};
+
+enum tcp_peer_state {
+    TCP_PEER_IDLE, /* no connection */
+    TCP_PEER_CONNECTING,
+    TCP_PEER_GREETING, /* only the first message was sent; awaits the welcome */
+    TCP_PEER_OPEN,
+    TCP_PEER_FAILED, /* for good */
+};
+
+/* A PE as the target of a context. */
+struct tcp_peer {
+    struct tcp_stream stream; /* first */
+    struct transport_ctx *ctx;
+    struct tcp_peer *prev, *next; /* in ctx->busy, if busy */
+    int pe;
+    enum tcp_peer_state state;
+    int error; /* -errno of TCP_PEER_FAILED */
+    bool busy; /* has unsent bytes or outstanding results */
+    /* Requests with TCP_ACKED: posted and acknowledged.  Unacknowledged ones are
+     * `unsent` until their bytes are sent, and `unconfirmed` until a later request is
+     * acknowledged. */
+    uint32_t posted, acked, unsent;
+    bool unconfirmed;
+    struct tcp_result *result; /* a ring of results_size, a power of two, or 0 */
+    uint32_t first_result, nresults, results_size;
+    unsigned blocks; /* outstanding get_blocks */
+    /* Before TCP_PEER_OPEN: the descriptor of the PE, the next address to try, and how
+     * often connections were closed before the welcome. */
+    struct tcp_endpoint *endpoint;
+    uint32_t next_address;
+    unsigned refusals;
+};
+
+/* An accepted connection.  Only context 0 has such. */
+struct tcp_client {
+    struct tcp_stream stream; /* first */
+    struct transport_ctx *ctx;
+    struct tcp_client *prev, *next; /* in ctx->clients */
+    int pe;                         /* -1: not authenticated yet */
+    uint32_t performed, reported;   /* requests with TCP_ACKED: all; told to the peer */
+    /* The request whose payload is being received. */
+    struct tcp_request request;
+    struct tcp_signal signal;
+    unsigned events; /* since the last call of progress */
+};
+
+struct transport_ctx {
+    struct transport_net *net;
+    struct transport_ctx *next; /* in net->contexts, under its lock */
+    int epoll;
+    struct tcp_peer **peer; /* by PE; NULL: not used yet */
+    struct tcp_peer *busy;
+    uint64_t pending; /* outstanding results and acknowledgements, unsent operations */
+    uint64_t posts, posts_seen;
+    uint32_t losses;                     /* of net->losses, those that were handled */
+    int events;                          /* since the last call of progress */
+    struct tcp_client *clients, *closed; /* closed: freed after the current progress */
+    unsigned nunknown;                   /* clients that are not authenticated */
+    char *scratch;
+};
+
+struct transport_net {
+    const struct transport_world *world;
+    struct transport_ctx *ctx_0;
+    pthread_mutex_t lock;
+    struct transport_ctx *contexts;
+    struct tcp_stream listener;
+    struct tcp_endpoint endpoint;
+    uint32_t *lost; /* by PE; atomic */
+    uint32_t losses;
+    uint8_t *reported; /* by PE: world->failed was called; atomic */
+    bool disable_contexts;
+    char text[TRANSPORT_TEXT_MAX];
+};
+
+/* ---- tcp_endpoint.c ---- */
+
+/* Listen, and fill net->endpoint and net->text.  0; or -errno and a message. */
+int tcp_endpoint_open(struct transport_net *net, char why[TRANSPORT_TEXT_MAX]);
+size_t tcp_endpoint_size(const struct tcp_endpoint *e);
+bool tcp_endpoint_valid(const struct tcp_endpoint *e, size_t len);
+/* The i-th address to try; false: there are no more. */
+bool tcp_endpoint_target(const struct transport_net *net, const struct tcp_endpoint *e,
+                         uint32_t i, struct address *to);
+
+/* ---- tcp_ctx.c ---- */
+
+int tcp_ctx_open(struct transport_net *net, struct transport_ctx **ctx);
+void tcp_ctx_close(struct transport_ctx *ctx);
+int tcp_fence(struct transport_ctx *ctx);
+int tcp_quiet(struct transport_ctx *ctx);
+int tcp_quiet_all(struct transport_ctx *ctx);
+uint64_t tcp_pending(struct transport_ctx *ctx, int *pe);
+int tcp_progress(struct transport_ctx *ctx);
+int tcp_ctx_fd(struct transport_ctx *ctx);
+int tcp_ctx_arm(struct transport_ctx *ctx);
+/* Register the socket of a stream, or change what epoll reports.  0 or -errno. */
+int tcp_ctx_watch(struct transport_ctx *ctx, struct tcp_stream *s, bool output);
+/* Raise the limit of open files of this process, when it has been reached. */
+void tcp_ctx_raise_limit(void);
+/* Close the socket, if it is open. */
+void tcp_ctx_close_socket(struct transport_ctx *ctx, struct tcp_stream *s);
+
+/* ---- tcp_peer.c: connections of an initiator ---- */
+
+/* The record of a PE, connected or connecting.  0; or -errno. */
+int tcp_peer_find(struct transport_ctx *ctx, int pe, struct tcp_peer **peer);
+/* The target has authenticated itself. */
+void tcp_peer_welcomed(struct tcp_peer *peer);
+/* The i-th outstanding result. */
+static inline struct tcp_result *tcp_peer_result(const struct tcp_peer *peer, uint32_t i)
+{
+    return &peer->result[(peer->first_result + i) & (peer->results_size - 1)];
+}
+/* epoll reports events. */
+void tcp_peer_ready(struct tcp_peer *peer, uint32_t events);
+/* Send queued bytes; a failure fails the peer. */
+void tcp_peer_send(struct tcp_peer *peer);
+/* Enter in ctx->busy, or remove. */
+void tcp_peer_update(struct tcp_peer *peer);
+/* Everything outstanding completes with the error.  `text`: for world->failed; NULL: do
+ * not report. */
+void tcp_peer_fail(struct tcp_peer *peer, int error, const char *text);
+void tcp_peer_free(struct tcp_peer *peer);
+
+/* ---- tcp_post.c ---- */
+
+int tcp_put(struct transport_ctx *ctx, const struct transport_symaddr *to,
+            const void *from, size_t len, struct transport_completion *done);
+int tcp_get(struct transport_ctx *ctx, void *to, const struct transport_symaddr *from,
+            size_t len, struct transport_completion *done);
+int tcp_amo(struct transport_ctx *ctx, const struct transport_symaddr *at,
+            const struct transport_amo *amo, struct transport_completion *done);
+size_t tcp_signal_max(struct transport_net *net);
+int tcp_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to,
+                   const void *from, size_t len, const struct transport_signal *signal,
+                   struct transport_completion *done);
+size_t tcp_blocks_max(struct transport_ctx *ctx, int pe, size_t bytes);
+int tcp_put_blocks(struct transport_ctx *ctx, const struct transport_blocks *blocks);
+int tcp_get_blocks(struct transport_ctx *ctx, const struct transport_blocks *blocks,
+                   struct transport_completion *done);
+/* Request an acknowledgement of everything before, if something is unconfirmed.  False:
+ * no memory at present. */
+bool tcp_post_confirm(struct tcp_peer *peer);
+
+/* ---- tcp_reply.c ---- */
+
+extern const struct tcp_reader tcp_reply_reader;
+
+/* ---- tcp_client.c: connections of a target; tcp_serve.c: requests ---- */
+
+void tcp_listener_ready(struct transport_net *net);
+void tcp_client_ready(struct tcp_client *client, uint32_t events);
+void tcp_client_close(struct tcp_client *client);
+/* Append to the replies.  0 or -ENOMEM. */
+int tcp_client_reply(struct tcp_client *client, enum tcp_reply_kind kind, uint64_t len);
+extern const struct tcp_reader tcp_request_reader;
+
+/* ---- tcp_lost.c ---- */
+
+void tcp_lost(struct transport_net *net, int pe, bool node);
+bool tcp_is_lost(const struct transport_net *net, int pe);
+/* Handle the PEs that were lost since the last call. */
+void tcp_lost_purge(struct transport_ctx *ctx);
+
+#endif

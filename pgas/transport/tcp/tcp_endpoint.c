@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tcp_endpoint.c - the listening socket and the endpoint descriptor (see tcp.h).
+ *
+ * A PE listens on one port at all addresses of its host and publishes those that
+ * SHMEM_TCP_IF selects.  Two PEs in the same network namespace try the loopback first.
+ * Otherwise an address that the initiator's host has, too, such as that of a container
+ * bridge, is not the target's.  The remaining ones are tried in the order in which the
+ * target's host lists them.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pgas/transport/tcp/tcp.h"
+
+enum { BACKLOG = 4096, TEXT_SPACE = 160, LOOPBACKS = 2 };
+
+/* ---- the network namespace --------------------------------------------------------- */
+
+/* The first bytes of boot_id, and the inode of the namespace. */
+static void tcp_endpoint_read_space(struct tcp_endpoint *e)
+{
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    char boot[TCP_SECRET + 1] = "";
+    struct stat ns = {.st_ino = 0};
+
+    if (file != NULL) {
+        size_t n = fread(boot, 1, TCP_SECRET, file);
+        boot[n] = '\0';
+        fclose(file);
+    }
+    (void)stat("/proc/self/ns/net", &ns);
+    memcpy(e->space, boot, TCP_SECRET);
+    memcpy(e->space + TCP_SECRET, &ns.st_ino, sizeof ns.st_ino);
+}
+
+/* ---- listen ------------------------------------------------------------------------ */
+
+static int tcp_listen_at(const struct address *at)
+{
+    int on = 1, off = 0, error;
+    int fd = socket(at->as.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return -errno;
+    (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (bind(fd, &at->as.any, at->len) == 0 && listen(fd, BACKLOG) == 0)
+        return fd;
+    error = errno;
+    close(fd);
+    return -error;
+}
+
+/* At all addresses: of IPv6 and IPv4, else of IPv4. */
+static int tcp_listen(void)
+{
+    struct address at = {.as.in6 = {.sin6_family = AF_INET6, .sin6_addr = in6addr_any},
+                         .len = sizeof at.as.in6};
+    int fd = tcp_listen_at(&at);
+
+    if (fd >= 0)
+        return fd;
+    at = (struct address){
+        .as.in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)},
+        .len = sizeof at.as.in};
+    return tcp_listen_at(&at);
+}
+
+static uint32_t tcp_port_of(const struct address *a)
+{
+    return ntohs(a->as.any.sa_family == AF_INET6 ? a->as.in6.sin6_port
+                                                 : a->as.in.sin_port);
+}
+
+static void tcp_endpoint_add(struct tcp_endpoint *e, const struct address *a)
+{
+    struct tcp_ip *ip = &e->address[e->naddresses++];
+
+    ip->six = a->as.any.sa_family == AF_INET6;
+    if (ip->six)
+        memcpy(ip->bytes, &a->as.in6.sin6_addr, sizeof a->as.in6.sin6_addr);
+    else
+        memcpy(ip->bytes, &a->as.in.sin_addr, sizeof a->as.in.sin_addr);
+}
+
+static void tcp_endpoint_describe(struct transport_net *net, const struct address *list,
+                                  size_t n)
+{
+    char text[ADDRESS_TEXT], all[TEXT_SPACE] = "";
+
+    for (size_t i = 0; i < n; i++) {
+        struct address a = list[i];
+        address_text(&a, text);
+        *strrchr(text, ':') = '\0';
+        size_t used = strlen(all);
+        snprintf(all + used, sizeof all - used, "%s%s", i > 0 ? ", " : "", text);
+    }
+    snprintf(net->text, sizeof net->text, "tcp on %s, port %u", all, net->endpoint.port);
+}
+
+int tcp_endpoint_open(struct transport_net *net, char why[TRANSPORT_TEXT_MAX])
+{
+    const char *which = net->world->interface;
+    struct tcp_endpoint *e = &net->endpoint;
+    struct address list[TCP_ADDRESSES], own;
+
+    size_t n = address_choose(which != NULL && which[0] != '\0' ? which : NULL, list,
+                              TCP_ADDRESSES, why, TRANSPORT_TEXT_MAX);
+    if (n == 0)
+        return -EADDRNOTAVAIL;
+    if (getrandom(e->hello, sizeof e->hello, 0) != sizeof e->hello ||
+        getrandom(e->welcome, sizeof e->welcome, 0) != sizeof e->welcome) {
+        snprintf(why, TRANSPORT_TEXT_MAX, "the system has no random numbers");
+        return -EIO;
+    }
+    net->listener.fd = tcp_listen();
+    if (net->listener.fd < 0) {
+        snprintf(why, TRANSPORT_TEXT_MAX, "cannot listen: %s",
+                 strerror(-net->listener.fd));
+        return net->listener.fd;
+    }
+    address_of_socket(&own, net->listener.fd);
+    e->port = tcp_port_of(&own);
+    tcp_endpoint_read_space(e);
+    for (size_t i = 0; i < n; i++)
+        tcp_endpoint_add(e, &list[i]);
+    tcp_endpoint_describe(net, list, n);
+    return tcp_ctx_watch(net->ctx_0, &net->listener, false);
+}
+
+/* ---- descriptors ------------------------------------------------------------------- */
+
+size_t tcp_endpoint_size(const struct tcp_endpoint *e)
+{
+    return offsetof(struct tcp_endpoint, address) + e->naddresses * sizeof e->address[0];
+}
+
+bool tcp_endpoint_valid(const struct tcp_endpoint *e, size_t len)
+{
+    return len >= offsetof(struct tcp_endpoint, address) && e->naddresses > 0 &&
+           e->naddresses <= TCP_ADDRESSES && len == tcp_endpoint_size(e);
+}
+
+static void tcp_ip_address(const struct tcp_ip *ip, uint32_t port, struct address *to)
+{
+    *to = (struct address){.len = ip->six ? sizeof to->as.in6 : sizeof to->as.in};
+    if (ip->six) {
+        to->as.in6.sin6_family = AF_INET6;
+        to->as.in6.sin6_port = htons((uint16_t)port);
+        memcpy(&to->as.in6.sin6_addr, ip->bytes, sizeof to->as.in6.sin6_addr);
+    } else {
+        to->as.in.sin_family = AF_INET;
+        to->as.in.sin_port = htons((uint16_t)port);
+        memcpy(&to->as.in.sin_addr, ip->bytes, sizeof to->as.in.sin_addr);
+    }
+}
+
+static bool tcp_ip_is_own(const struct tcp_endpoint *own, const struct tcp_ip *ip)
+{
+    for (uint32_t i = 0; i < own->naddresses; i++)
+        if (memcmp(&own->address[i], ip, sizeof *ip) == 0)
+            return true;
+    return false;
+}
+
+static bool tcp_endpoint_loopback(uint32_t i, uint32_t port, struct address *to)
+{
+    const struct tcp_ip loop[LOOPBACKS] = {{.six = 0, .bytes = {127, 0, 0, 1}},
+                                           {.six = 1, .bytes = {[TCP_SECRET - 1] = 1}}};
+
+    if (i >= LOOPBACKS)
+        return false;
+    tcp_ip_address(&loop[i], port, to);
+    return true;
+}
+
+bool tcp_endpoint_target(const struct transport_net *net, const struct tcp_endpoint *e,
+                         uint32_t i, struct address *to)
+{
+    const struct tcp_endpoint *own = &net->endpoint;
+    bool same = memcmp(own->space, e->space, sizeof e->space) == 0;
+
+    if (same && tcp_endpoint_loopback(i, e->port, to))
+        return true;
+    i -= same ? LOOPBACKS : 0;
+    for (uint32_t k = 0; k < e->naddresses; k++) {
+        if (!same && tcp_ip_is_own(own, &e->address[k]))
+            continue;
+        if (i-- == 0) {
+            tcp_ip_address(&e->address[k], e->port, to);
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tcp_peer.c - the connections of an initiator: open, send, fail (see tcp.h). */
+#include "config.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "pgas/core/base/timing.h"
+#include "pgas/core/base/pgas_assert.h"
+#include "pgas/transport/perform.h"
+#include "pgas/transport/tcp/tcp.h"
+
+enum {
+    READS_MAX = 8, /* per call of progress, so that other streams get their turn */
+    REFUSALS_MAX = 20,
+};
+
+/* ---- the list of busy peers -------------------------------------------------------- */
+
+static bool tcp_peer_has_work(const struct tcp_peer *peer)
+{
+    return peer->stream.out.unsent > 0 || peer->nresults > 0 ||
+           peer->posted != peer->acked;
+}
+
+void tcp_peer_update(struct tcp_peer *peer)
+{
+    struct transport_ctx *ctx = peer->ctx;
+    bool busy = tcp_peer_has_work(peer);
+
+    if (peer->stream.out.unsent == 0 && peer->unsent > 0) {
+        ctx->pending -= peer->unsent;
+        peer->unsent = 0;
+    }
+    if (busy == peer->busy)
+        return;
+    peer->busy = busy;
+    if (busy) {
+        peer->prev = NULL;
+        peer->next = ctx->busy;
+        if (ctx->busy != NULL)
+            ctx->busy->prev = peer;
+        ctx->busy = peer;
+        return;
+    }
+    if (peer->next != NULL)
+        peer->next->prev = peer->prev;
+    if (peer->prev != NULL)
+        peer->prev->next = peer->next;
+    else
+        ctx->busy = peer->next;
+}
+
+/* ---- failure ----------------------------------------------------------------------- */
+
+static void tcp_peer_close(struct tcp_peer *peer)
+{
+    tcp_ctx_close_socket(peer->ctx, &peer->stream);
+    peer->stream.in.left = 0;
+    peer->stream.in.have = 0;
+    free(peer->endpoint);
+    peer->endpoint = NULL;
+}
+
+static void tcp_peer_drop(struct tcp_peer *peer, int error)
+{
+    struct transport_ctx *ctx = peer->ctx;
+
+    tcp_output_drop(&peer->stream, error);
+    for (; peer->nresults > 0; peer->nresults--) {
+        const struct tcp_result *r = tcp_peer_result(peer, 0);
+        peer->first_result++;
+        ctx->pending -= r->to != NULL || r->blocks != NULL;
+        perform_completion(r->done, error);
+    }
+    ctx->pending -= peer->posted - peer->acked;
+    peer->acked = peer->posted;
+    peer->blocks = 0;
+    peer->unconfirmed = false;
+    tcp_peer_update(peer);
+    ctx->events++;
+}
+
+void tcp_peer_fail(struct tcp_peer *peer, int error, const char *text)
+{
+    struct transport_net *net = peer->ctx->net;
+
+    peer->state = TCP_PEER_FAILED;
+    peer->error = error;
+    tcp_peer_close(peer);
+    tcp_peer_drop(peer, error);
+    if (text != NULL && !tcp_is_lost(net, peer->pe) &&
+        __atomic_exchange_n(&net->reported[peer->pe], 1, __ATOMIC_RELAXED) == 0)
+        net->world->failed(net->world, peer->pe, text);
+}
+
+/* The connection has ended.  Without outstanding operations, the PE may have finalized:
+ * the next operation connects again. */
+static void tcp_peer_broken(struct tcp_peer *peer, int error)
+{
+    char text[TRANSPORT_TEXT_MAX];
+
+    if (peer->state == TCP_PEER_OPEN && !tcp_peer_has_work(peer) && !peer->unconfirmed &&
+        error == -ECONNRESET) {
+        tcp_peer_close(peer);
+        peer->state = TCP_PEER_IDLE;
+        peer->posted = peer->acked = 0; /* the target counts per connection */
+        return;
+    }
+    snprintf(text, sizeof text, "the connection to PE %d has failed: %s", peer->pe,
+             error == -ECONNRESET ? "the process there has closed it"
+             : error == -EPROTO   ? "malformed reply"
+                                  : strerror(-error));
+    tcp_peer_fail(peer, error == -ECONNRESET ? -EHOSTDOWN : error, text);
+}
+
+/* ---- connect ----------------------------------------------------------------------- */
+
+static struct tcp_peer *tcp_peer_new(struct transport_ctx *ctx, int pe)
+{
+    struct tcp_peer *peer = calloc(1, sizeof *peer);
+
+    if (peer == NULL)
+        return NULL;
+    peer->stream.kind = TCP_STREAM_PEER;
+    peer->stream.fd = -1;
+    peer->ctx = ctx;
+    peer->pe = pe;
+    ctx->peer[pe] = peer;
+    return peer;
+}
+
+void tcp_peer_free(struct tcp_peer *peer)
+{
+    tcp_peer_close(peer);
+    tcp_stream_free(&peer->stream);
+    free(peer->result);
+    free(peer);
+}
+
+static void tcp_socket_limit(int fd, uint64_t ns)
+{
+    unsigned ms = ns / NS_PER_MS < INT_MAX ? (unsigned)(ns / NS_PER_MS) : INT_MAX;
+
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
+}
+
+/* A socket; or -errno. */
+static int tcp_peer_socket(const struct transport_net *net, const struct address *to)
+{
+    const int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, on = 1;
+    int fd = socket(to->as.any.sa_family, type, 0);
+
+    if (fd < 0 && errno == EMFILE) {
+        tcp_ctx_raise_limit();
+        fd = socket(to->as.any.sa_family, type, 0);
+    }
+    if (fd < 0)
+        return -errno;
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    /* Middleboxes forget connections that are idle; without a limit nothing may fail. */
+    if (net->world->timeout_ns > 0)
+        (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    return fd;
+}
+
+/* Begin to connect to the next address.  The time limit of an address is short if there
+ * is another one, and holds only for the connection set-up: the peer may be stopped
+ * later.  0; or -errno of the last attempt. */
+static int tcp_peer_connect(struct tcp_peer *peer, int last)
+{
+    const struct transport_net *net = peer->ctx->net;
+    struct address to, next;
+
+    while (tcp_endpoint_target(net, peer->endpoint, peer->next_address++, &to)) {
+        bool more = tcp_endpoint_target(net, peer->endpoint, peer->next_address, &next);
+        int fd = tcp_peer_socket(net, &to);
+        last = fd < 0 ? fd : 0;
+        if (fd < 0)
+            continue;
+        peer->stream.fd = fd;
+        tcp_socket_limit(fd, more ? TIMING_TCP_CONNECT : net->world->timeout_ns);
+        if (connect(fd, &to.as.any, to.len) != 0 && errno != EINPROGRESS)
+            last = -errno;
+        if (last == 0)
+            last = tcp_ctx_watch(peer->ctx, &peer->stream, true);
+        if (last == 0) {
+            peer->state = TCP_PEER_CONNECTING;
+            return 0;
+        }
+        tcp_ctx_close_socket(peer->ctx, &peer->stream);
+    }
+    return last;
+}
+
+/* The attempt has failed: try the next address, or all of them again if the target has
+ * closed the connection, or if nothing may fail. */
+static void tcp_peer_retry(struct tcp_peer *peer, int error)
+{
+    char text[TRANSPORT_TEXT_MAX];
+
+    tcp_ctx_close_socket(peer->ctx, &peer->stream);
+    peer->stream.in.left = 0;
+    peer->stream.in.have = 0;
+    bool again = (error == -ETIMEDOUT && peer->ctx->net->world->timeout_ns == 0) ||
+                 (peer->state == TCP_PEER_GREETING && error == -ECONNRESET &&
+                  ++peer->refusals < REFUSALS_MAX);
+    int last = tcp_peer_connect(peer, error);
+    if (last != 0 && again) {
+        peer->next_address = 0;
+        last = tcp_peer_connect(peer, error);
+    }
+    if (last == 0)
+        return;
+    snprintf(text, sizeof text, "cannot connect to PE %d: %s", peer->pe, strerror(-last));
+    tcp_peer_fail(peer, last, text);
+}
+
+/* 0; -EAGAIN: no memory; or -errno: the peer has failed. */
+static int tcp_peer_start(struct tcp_peer *peer)
+{
+    const struct transport_world *world = peer->ctx->net->world;
+    struct tcp_endpoint *e = calloc(1, sizeof *e);
+
+    if (e == NULL)
+        return -EAGAIN;
+    peer->endpoint = e;
+    peer->next_address = 0;
+    peer->refusals = 0;
+    ssize_t len = world->address_of(world, peer->pe, e, sizeof *e);
+    if (len < 0 || !tcp_endpoint_valid(e, (size_t)len)) {
+        tcp_peer_fail(peer, -EHOSTUNREACH, "it has no endpoint descriptor of tcp");
+        return -EHOSTUNREACH;
+    }
+    int error = tcp_peer_connect(peer, -EHOSTUNREACH);
+    if (error != 0)
+        tcp_peer_retry(peer, error);
+    return peer->state == TCP_PEER_FAILED ? peer->error : 0;
+}
+
+int tcp_peer_find(struct transport_ctx *ctx, int pe, struct tcp_peer **peer)
+{
+    struct tcp_peer *p = ctx->peer[pe];
+
+    PGAS_ASSERT(pe >= 0 && pe < ctx->net->world->npes);
+    if (likely(p != NULL && p->state == TCP_PEER_OPEN)) {
+        *peer = p;
+        return 0;
+    }
+    if (p == NULL)
+        p = tcp_peer_new(ctx, pe);
+    if (p == NULL)
+        return -EAGAIN;
+    *peer = p;
+    if (tcp_is_lost(ctx->net, pe))
+        return -EHOSTDOWN;
+    if (p->state == TCP_PEER_FAILED)
+        return p->error;
+    return p->state == TCP_PEER_IDLE ? tcp_peer_start(p) : 0;
+}
+
+/* Sent alone and at once: a new socket has space. */
+static int tcp_peer_greet(struct tcp_peer *peer)
+{
+    struct tcp_hello hello = {
+        .magic = TCP_MAGIC, .version = TCP_VERSION, .pe = peer->ctx->net->world->me};
+
+    memcpy(hello.secret, peer->endpoint->hello, sizeof hello.secret);
+    if (send(peer->stream.fd, &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello)
+        return errno != 0 ? -errno : -EIO;
+    peer->state = TCP_PEER_GREETING;
+    return tcp_ctx_watch(peer->ctx, &peer->stream, false);
+}
+
+/* The socket is connected, or the attempt has failed. */
+static void tcp_peer_connected(struct tcp_peer *peer)
+{
+    int error = 0;
+    socklen_t len = sizeof error;
+
+    if (getsockopt(peer->stream.fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0)
+        error = errno;
+    if (error == 0)
+        error = -tcp_peer_greet(peer);
+    if (error != 0)
+        tcp_peer_retry(peer, -error);
+}
+
+void tcp_peer_welcomed(struct tcp_peer *peer)
+{
+    tcp_socket_limit(peer->stream.fd, 0);
+    free(peer->endpoint);
+    peer->endpoint = NULL;
+    peer->state = TCP_PEER_OPEN;
+}
+
+/* ---- events ------------------------------------------------------------------------ */
+
+void tcp_peer_send(struct tcp_peer *peer)
+{
+    uint64_t unsent = peer->stream.out.unsent;
+
+    if (peer->state != TCP_PEER_OPEN)
+        return;
+    int error = tcp_output_send(&peer->stream);
+    peer->ctx->events += peer->stream.out.unsent != unsent;
+    if (error == 0 || error == -EAGAIN) {
+        if (unlikely((error == -EAGAIN) != peer->stream.watches_output))
+            tcp_ctx_watch(peer->ctx, &peer->stream, error == -EAGAIN);
+        tcp_peer_update(peer);
+        return;
+    }
+    tcp_peer_broken(peer, error == -EPIPE ? -ECONNRESET : error);
+}
+
+void tcp_peer_ready(struct tcp_peer *peer, uint32_t events)
+{
+    struct transport_ctx *ctx = peer->ctx;
+    int more = 1;
+
+    if (peer->state == TCP_PEER_CONNECTING) {
+        tcp_peer_connected(peer);
+        return;
+    }
+    if (events & (EPOLLIN | EPOLLERR | EPOLLHUP))
+        for (int i = 0; i < READS_MAX && more == 1; i++)
+            more = tcp_input_read(&peer->stream, &tcp_reply_reader, ctx->scratch,
+                                  TCP_SCRATCH);
+    if (more < 0 && peer->state == TCP_PEER_GREETING)
+        tcp_peer_retry(peer, more);
+    else if (more < 0)
+        tcp_peer_broken(peer, more);
+    else
+        tcp_peer_send(peer);
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tcp_post.c - posts operations: appends requests to the queue of a peer and decides when
+ * the queue is sent (see tcp.h).
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pgas/core/base/pgas_assert.h"
+#include "pgas/transport/perform.h"
+#include "pgas/transport/perform_blocks.h"
+#include "pgas/transport/tcp/tcp.h"
+
+enum {
+    BLOCKS_OUTSTANDING = 16, /* get_blocks per peer: bounds the target's memory */
+    RESULTS_FIRST = 32,
+};
+_Static_assert(TCP_RESULTS_MAX % RESULTS_FIRST == 0, "the ring doubles up to the limit");
+
+/* How an operation is sent and completed. */
+struct tcp_post {
+    struct tcp_peer *peer;
+    bool first; /* nothing is outstanding: send at once */
+    bool now;   /* someone waits for the result */
+};
+
+/* ---- admission --------------------------------------------------------------------- */
+
+static bool tcp_peer_is_full(const struct tcp_peer *peer)
+{
+    const struct tcp_output *o = &peer->stream.out;
+
+    return o->tail - o->head >= TCP_QUEUE_MAX ||
+           o->nrefs - o->first_ref >= TCP_REFS_MAX || peer->nresults == TCP_RESULTS_MAX;
+}
+
+static int tcp_post_begin_slow(struct tcp_peer *peer)
+{
+    tcp_peer_send(peer);
+    if (peer->state == TCP_PEER_FAILED)
+        return peer->error;
+    return tcp_peer_is_full(peer) ? -EAGAIN : 0;
+}
+
+/* 0: the operation is accepted if there is memory; else -EAGAIN or another error. */
+ALWAYS_INLINE int tcp_post_begin(struct transport_ctx *ctx, int pe, struct tcp_post *post)
+{
+    int error = tcp_peer_find(ctx, pe, &post->peer);
+
+    if (unlikely(error != 0))
+        return error;
+    if (unlikely(tcp_peer_is_full(post->peer))) {
+        error = tcp_post_begin_slow(post->peer);
+        if (error != 0)
+            return error;
+    }
+    post->first = !post->peer->busy;
+    return 0;
+}
+
+/* The operation is in the queue. */
+ALWAYS_INLINE void tcp_post_end(struct tcp_post *post)
+{
+    struct tcp_peer *peer = post->peer;
+    const struct tcp_output *o = &peer->stream.out;
+
+    peer->ctx->posts++;
+    if (!peer->stream.watches_output &&
+        (post->first || post->now || o->nrefs > 0 || o->tail - o->head >= TCP_FRAME))
+        tcp_peer_send(peer);
+    tcp_peer_update(peer);
+}
+
+/* A larger ring.  False: no memory. */
+static __attribute__((noinline)) bool tcp_post_grow_results(struct tcp_peer *peer)
+{
+    uint32_t size = peer->results_size == 0 ? RESULTS_FIRST : peer->results_size * 2;
+    struct tcp_result *result = malloc(size * sizeof *result);
+
+    if (result == NULL)
+        return false;
+    for (uint32_t i = 0; i < peer->nresults; i++)
+        result[i] = *tcp_peer_result(peer, i);
+    free(peer->result);
+    peer->result = result;
+    peer->results_size = size;
+    peer->first_result = 0;
+    return true;
+}
+
+/* Space for one more result. */
+static bool tcp_post_has_results(struct tcp_peer *peer)
+{
+    PGAS_ASSERT(peer->nresults < TCP_RESULTS_MAX);
+    return likely(peer->nresults < peer->results_size) || tcp_post_grow_results(peer);
+}
+
+static void tcp_post_result(struct tcp_peer *peer, struct tcp_result result)
+{
+    PGAS_ASSERT(peer->nresults < peer->results_size);
+    *tcp_peer_result(peer, peer->nresults) = result;
+    peer->nresults++;
+}
+
+/* Reserve `len` bytes of a request; NULL: no memory. */
+static char *tcp_post_request(struct tcp_peer *peer, const struct tcp_request *request,
+                              size_t len)
+{
+    char *at = tcp_output_reserve(&peer->stream, sizeof *request + len);
+
+    if (at == NULL)
+        return NULL;
+    memcpy(at, request, sizeof *request);
+    return at + sizeof *request;
+}
+
+/* The request will be acknowledged.  done: completes then; NULL: none. */
+static void tcp_post_acked(struct tcp_peer *peer, struct transport_completion *done)
+{
+    peer->posted++;
+    peer->ctx->pending++;
+    peer->unconfirmed = false;
+    if (done != NULL)
+        tcp_post_result(peer, (struct tcp_result){.acked = peer->posted, .done = done});
+}
+
+/* ---- puts -------------------------------------------------------------------------- */
+
+/* Append the payload of a put.  A refused post has no effect, so a missing record for a
+ * reference leads to a copy. */
+static bool tcp_post_payload(struct tcp_peer *peer, const void *from, size_t len,
+                             struct transport_completion *done)
+{
+    if (len > TCP_COPY_MAX)
+        return tcp_output_refer(&peer->stream, from, len, done);
+    if (len > 0 && !tcp_output_add(&peer->stream, from, len))
+        return false;
+    perform_completion(done, 0);
+    return true;
+}
+
+/* Undo the reservation of the last `len` bytes. */
+static void tcp_post_undo(struct tcp_peer *peer, size_t len)
+{
+    peer->stream.out.tail -= len;
+    peer->stream.out.unsent -= len;
+}
+
+int tcp_put(struct transport_ctx *ctx, const struct transport_symaddr *to,
+            const void *from, size_t len, struct transport_completion *done)
+{
+    struct tcp_post post = {.now = false};
+    struct tcp_request request = {
+        .kind = TCP_PUT, .segment = (uint8_t)to->segment, .flags = TCP_ACKED};
+    int error = tcp_post_begin(ctx, to->pe, &post);
+
+    if (error != 0)
+        return error;
+    tcp_request_set(&request, to->offset, len);
+    if (tcp_post_request(post.peer, &request, 0) == NULL)
+        return -EAGAIN;
+    if (!tcp_post_payload(post.peer, from, len, done)) {
+        tcp_post_undo(post.peer, sizeof request);
+        return -EAGAIN;
+    }
+    tcp_post_acked(post.peer, NULL);
+    tcp_post_end(&post);
+    return 0;
+}
+
+size_t tcp_signal_max(struct transport_net *net)
+{
+    (void)net;
+    return SIZE_MAX;
+}
+
+int tcp_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to,
+                   const void *from, size_t len, const struct transport_signal *signal,
+                   struct transport_completion *done)
+{
+    struct tcp_post post = {.now = signal->unacked};
+    struct tcp_signal update = {.offset = signal->at.offset,
+                                .operand = signal->operand,
+                                .segment = signal->at.segment};
+    struct tcp_request request = {
+        .kind = TCP_PUT_SIGNAL,
+        .segment = (uint8_t)to->segment,
+        .op = (uint8_t)signal->op,
+        .flags = (uint8_t)((signal->unacked ? 0 : TCP_ACKED) |
+                           (signal->size == sizeof(uint64_t) ? TCP_LONG : 0))};
+    int error = tcp_post_begin(ctx, to->pe, &post);
+
+    if (error != 0)
+        return error;
+    tcp_request_set(&request, len > 0 ? to->offset : 0, len);
+    char *at = tcp_post_request(post.peer, &request, sizeof update);
+    if (at == NULL)
+        return -EAGAIN;
+    memcpy(at, &update, sizeof update);
+    if (!tcp_post_payload(post.peer, from, len, done)) {
+        tcp_post_undo(post.peer, sizeof request + sizeof update);
+        return -EAGAIN;
+    }
+    if (signal->unacked) {
+        post.peer->unsent++;
+        post.peer->unconfirmed = true;
+        ctx->pending++;
+    } else {
+        tcp_post_acked(post.peer, NULL);
+    }
+    tcp_post_end(&post);
+    return 0;
+}
+
+/* ---- gets and atomics -------------------------------------------------------------- */
+
+int tcp_get(struct transport_ctx *ctx, void *to, const struct transport_symaddr *from,
+            size_t len, struct transport_completion *done)
+{
+    struct tcp_post post = {.now = done != NULL};
+    struct tcp_request request = {.kind = TCP_GET, .segment = (uint8_t)from->segment};
+    int error = tcp_post_begin(ctx, from->pe, &post);
+
+    if (error != 0)
+        return error;
+    tcp_request_set(&request, from->offset, len);
+    if (!tcp_post_has_results(post.peer) ||
+        tcp_post_request(post.peer, &request, 0) == NULL)
+        return -EAGAIN;
+    tcp_post_result(post.peer, (struct tcp_result){.to = to, .len = len, .done = done});
+    ctx->pending++;
+    tcp_post_end(&post);
+    return 0;
+}
+
+int tcp_amo(struct transport_ctx *ctx, const struct transport_symaddr *at,
+            const struct transport_amo *amo, struct transport_completion *done)
+{
+    struct tcp_post post = {.now = done != NULL};
+    bool result = amo->result != NULL;
+    const struct tcp_operands operands = {.operand = amo->operand, .cond = amo->cond};
+    struct tcp_request request = {
+        .kind = TCP_AMO,
+        .segment = (uint8_t)at->segment,
+        .op = (uint8_t)amo->op,
+        .flags = (uint8_t)((result ? TCP_RESULT : TCP_ACKED) |
+                           (amo->size == sizeof(uint64_t) ? TCP_LONG : 0))};
+    int error = tcp_post_begin(ctx, at->pe, &post);
+
+    if (error != 0)
+        return error;
+    tcp_request_set(&request, at->offset, amo->size);
+    char *body = tcp_post_has_results(post.peer)
+                     ? tcp_post_request(post.peer, &request, sizeof operands)
+                     : NULL;
+    if (body == NULL)
+        return -EAGAIN;
+    memcpy(body, &operands, sizeof operands);
+    if (result) {
+        tcp_post_result(
+            post.peer,
+            (struct tcp_result){.to = amo->result, .len = amo->size, .done = done});
+        ctx->pending++;
+    } else {
+        tcp_post_acked(post.peer, done);
+    }
+    tcp_post_end(&post);
+    return 0;
+}
+
+/* ---- blocks ------------------------------------------------------------------------ */
+
+size_t tcp_blocks_max(struct transport_ctx *ctx, int pe, size_t bytes)
+{
+    const struct tcp_peer *peer = ctx->peer[pe];
+
+    (void)bytes;
+    if (peer == NULL || peer->state == TCP_PEER_FAILED || tcp_is_lost(ctx->net, pe))
+        return TCP_BLOCKS_MAX; /* the post says what is wrong */
+    return tcp_peer_is_full(peer) || peer->blocks >= BLOCKS_OUTSTANDING ? 0
+                                                                        : TCP_BLOCKS_MAX;
+}
+
+int tcp_put_blocks(struct transport_ctx *ctx, const struct transport_blocks *blocks)
+{
+    struct tcp_post post = {.now = false};
+    struct tcp_request request = {.kind = TCP_PUT_BLOCKS, .flags = TCP_ACKED};
+    size_t vectors = perform_vectors_size(blocks->nvectors);
+    int error = tcp_post_begin(ctx, blocks->pe, &post);
+
+    PGAS_ASSERT(vectors + blocks->bytes <= TCP_BLOCKS_MAX);
+    if (error != 0)
+        return error;
+    tcp_request_set(&request, blocks->nvectors, vectors + blocks->bytes);
+    char *at = tcp_post_request(post.peer, &request, vectors + blocks->bytes);
+    if (at == NULL)
+        return -EAGAIN;
+    memcpy(at, blocks->vector, vectors);
+    blocks->copy(blocks, at + vectors);
+    tcp_post_acked(post.peer, NULL);
+    tcp_post_end(&post);
+    return 0;
+}
+
+int tcp_get_blocks(struct transport_ctx *ctx, const struct transport_blocks *blocks,
+                   struct transport_completion *done)
+{
+    struct tcp_post post = {.now = done != NULL};
+    struct tcp_request request = {.kind = TCP_GET_BLOCKS};
+    size_t vectors = perform_vectors_size(blocks->nvectors);
+    int error = tcp_post_begin(ctx, blocks->pe, &post);
+
+    PGAS_ASSERT(vectors + blocks->bytes <= TCP_BLOCKS_MAX);
+    if (error != 0)
+        return error;
+    if (post.peer->blocks >= BLOCKS_OUTSTANDING || !tcp_post_has_results(post.peer))
+        return -EAGAIN;
+    tcp_request_set(&request, blocks->bytes, vectors);
+    char *at = tcp_post_request(post.peer, &request, vectors);
+    if (at == NULL)
+        return -EAGAIN;
+    memcpy(at, blocks->vector, vectors);
+    tcp_post_result(post.peer, (struct tcp_result){
+                                   .len = blocks->bytes, .blocks = blocks, .done = done});
+    post.peer->blocks++;
+    ctx->pending++;
+    tcp_post_end(&post);
+    return 0;
+}
+
+/* ---- confirmation ------------------------------------------------------------------ */
+
+bool tcp_post_confirm(struct tcp_peer *peer)
+{
+    const struct tcp_request request = {.kind = TCP_FLUSH, .flags = TCP_ACKED};
+
+    if (!peer->unconfirmed || peer->state == TCP_PEER_FAILED)
+        return true;
+    PGAS_ASSERT(peer->state != TCP_PEER_IDLE);
+    if (tcp_post_request(peer, &request, 0) == NULL)
+        return false;
+    tcp_post_acked(peer, NULL);
+    tcp_peer_send(peer);
+    tcp_peer_update(peer);
+    return true;
+}

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tcp_wire.c - writes bytes to the sockets of the tcp transport: connections without the
+ * secret of the job are closed, a malformed request or reply ends its connection with one
+ * message and changes no memory, requests may arrive byte by byte, and other connections
+ * keep working.
+ * usage: tcp_wire [CASE]
+ * Uses: pair, tcp.h.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "pgas/transport/tcp/tcp.h"
+#include "tests/transport/pair.h"
+
+enum { A, B, WORD = 5, MARK = 0x5a5a, WAIT_MS = 2000, BYTES_MAX = 4096 };
+
+static struct pair pair;
+static int rejected; /* malformed messages that were reported so far */
+
+static struct tcp_endpoint endpoint_of_b(void)
+{
+    struct tcp_endpoint e;
+
+    memset(&e, 0, sizeof e);
+    pair.t->address(pair.net[B], &e);
+    return e;
+}
+
+static int connect_to(uint32_t port)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+                             .sin_port = htons((uint16_t)port)};
+    int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+
+    CHECK(fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof to) == 0,
+          "cannot connect: %s", strerror(errno));
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    return fd;
+}
+
+static struct tcp_hello hello_to_b(void)
+{
+    struct tcp_hello hello = {.magic = TCP_MAGIC, .version = TCP_VERSION, .pe = A};
+    struct tcp_endpoint e = endpoint_of_b();
+
+    memcpy(hello.secret, e.hello, sizeof hello.secret);
+    return hello;
+}
+
+static void send_bytes(int fd, const void *from, size_t len)
+{
+    CHECK(send(fd, from, len, MSG_NOSIGNAL) == (ssize_t)len, "send: %s", strerror(errno));
+}
+
+/* Receive len bytes while B makes progress; returns what came before the end. */
+static size_t receive(int fd, void *to, size_t len)
+{
+    const uint64_t end = pair_now_ms() + WAIT_MS;
+    size_t have = 0;
+
+    while (have < len) {
+        CHECK(pair_now_ms() < end, "waited for %zu of %zu bytes", have, len);
+        pair_progress(&pair);
+        ssize_t n = recv(fd, (char *)to + have, len - have, MSG_DONTWAIT);
+        if (n > 0)
+            have += (size_t)n;
+        else if (n == 0 || errno != EAGAIN)
+            break;
+    }
+    return have;
+}
+
+/* An authenticated connection from A to B. */
+static int connect_as_a(void)
+{
+    const struct tcp_hello hello = hello_to_b();
+    const struct tcp_endpoint e = endpoint_of_b();
+    unsigned char welcome[TCP_HEAD + TCP_SECRET];
+    int fd = connect_to(e.port);
+
+    send_bytes(fd, &hello, sizeof hello);
+    CHECK(receive(fd, welcome, sizeof welcome) == sizeof welcome &&
+              memcmp(welcome + TCP_HEAD, e.welcome, TCP_SECRET) == 0,
+          "no welcome");
+    return fd;
+}
+
+static void mark(void)
+{
+    for (unsigned i = 0; i < PAIR_WORDS; i++)
+        pair.heap[B][i] = MARK;
+}
+
+static void check_unchanged(const char *what)
+{
+    for (unsigned i = 0; i < PAIR_WORDS; i++)
+        CHECK(pair.heap[B][i] == MARK, "%s: word %u was changed", what, i);
+}
+
+static void check_closed(int fd, const char *what)
+{
+    unsigned char byte;
+
+    CHECK(receive(fd, &byte, 1) == 0, "%s: the connection is still open", what);
+    close(fd);
+}
+
+/* ---- the cases --------------------------------------------------------------------- */
+
+static void strangers(void)
+{
+    const struct tcp_hello good = hello_to_b();
+    struct tcp_hello bad[] = {good, good, good, good, good};
+
+    bad[0].secret[TCP_SECRET - 1] ^= 1;
+    bad[1].magic ^= 1;
+    bad[2].version++;
+    bad[3].pe = PAIR_PES;
+    bad[4].pe = -1;
+    mark();
+    for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        int fd = connect_to(endpoint_of_b().port);
+        send_bytes(fd, &bad[i], sizeof bad[i]);
+        check_closed(fd, "a wrong first message");
+    }
+    check_unchanged("a wrong first message");
+    CHECK(pair.failures[B] == 0, "a stranger is reported as PE %d", pair.failed_pe[B]);
+}
+
+/* More connections than B keeps that send nothing: the oldest are closed. */
+static void silent_strangers(void)
+{
+    enum { MORE = 550 };
+    static int fd[MORE];
+    struct rlimit limit;
+
+    getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    for (int i = 0; i < MORE; i++) {
+        fd[i] = connect_to(endpoint_of_b().port);
+        pair_progress(&pair);
+    }
+    pair_check_works(&pair);
+    check_closed(fd[0], "the oldest silent connection");
+    for (int i = 1; i < MORE; i++)
+        close(fd[i]);
+}
+
+/* A request and a body that must be rejected. */
+static void is_rejected(const char *what, struct tcp_request request, const void *body,
+                        size_t len)
+{
+    int fd = connect_as_a();
+
+    mark();
+    send_bytes(fd, &request, sizeof request);
+    if (len > 0)
+        send_bytes(fd, body, len);
+    pair_until_failed(&pair, B, ++rejected, what);
+    CHECK(strstr(pair.message[B], "malformed request") != NULL, "%s: the message is '%s'",
+          what, pair.message[B]);
+    check_closed(fd, what);
+    check_unchanged(what);
+}
+
+static struct tcp_request request_of(enum tcp_request_kind kind, unsigned flags,
+                                     uint64_t offset, uint64_t len)
+{
+    struct tcp_request r = {.kind = (uint8_t)kind,
+                            .segment = SEGMENT_HEAP,
+                            .op = TRANSPORT_AMO_ADD,
+                            .flags = (uint8_t)flags};
+
+    tcp_request_set(&r, offset, len);
+    return r;
+}
+
+static void requests(void)
+{
+    static const unsigned char zero[BYTES_MAX];
+    const uint64_t heap = sizeof pair.heap[B],
+                   high = (UINT64_C(1) << TCP_OFFSET_BITS) - 8;
+    const unsigned word = TCP_ACKED | TCP_LONG;
+    struct tcp_request r = request_of(TCP_REQUESTS, TCP_ACKED, 0, 8);
+    struct {
+        struct tcp_signal signal;
+        uint64_t payload;
+    } body = {.signal = {.offset = heap, .segment = SEGMENT_HEAP}};
+
+    is_rejected("an unknown kind", r, NULL, 0);
+    is_rejected("a put behind the heap", request_of(TCP_PUT, 1, heap - 7, 8), zero, 8);
+    is_rejected("a put far behind the heap", request_of(TCP_PUT, 1, high, 8), zero, 8);
+    is_rejected("a put that is too long",
+                request_of(TCP_PUT, 1, 8, UINT64_C(1) << TCP_OFFSET_BITS >> 1), zero, 64);
+    r = request_of(TCP_PUT, 1, 0, 8);
+    r.segment = SEGMENT_DATA;
+    is_rejected("a put to a segment without memory", r, zero, 8);
+    r.segment = SEGMENTS;
+    is_rejected("a put to an unknown segment", r, zero, 8);
+    is_rejected("a get behind the heap", request_of(TCP_GET, 0, heap, 1), NULL, 0);
+    is_rejected("an unaligned atomic", request_of(TCP_AMO, word, 4, 8), zero, 16);
+    is_rejected("an atomic of 4 bytes that has 8", request_of(TCP_AMO, word, 8, 4), zero,
+                16);
+    r = request_of(TCP_AMO, word, 8, 8);
+    r.op = TRANSPORT_AMO_OPS;
+    is_rejected("an unknown atomic", r, zero, 16);
+    r = request_of(TCP_PUT_SIGNAL, word, 8, 8);
+    is_rejected("a signal behind the heap", r, &body, sizeof body);
+    r.op = TRANSPORT_AMO_XOR;
+    body.signal.offset = 8;
+    is_rejected("a signal that is not set or add", r, &body, sizeof body);
+    is_rejected("blocks without vectors", request_of(TCP_PUT_BLOCKS, 1, 1, 8), zero, 8);
+    is_rejected("blocks that are too long",
+                request_of(TCP_PUT_BLOCKS, 1, 1, TCP_BLOCKS_MAX + 1), NULL, 0);
+    is_rejected("a get of blocks that are too long",
+                request_of(TCP_GET_BLOCKS, 0, TCP_BLOCKS_MAX + 1, 0), NULL, 0);
+}
+
+/* All requests in one stream that arrives byte by byte. */
+static void slowly(void)
+{
+    unsigned char stream[BYTES_MAX], reply[TCP_HEAD + 8];
+    const uint64_t value = 77;
+    const struct tcp_operands one = {.operand = 1};
+    const struct tcp_signal signal = {
+        .offset = 3 * sizeof value, .operand = 5, .segment = SEGMENT_HEAP};
+    const struct tcp_request list[] = {
+        request_of(TCP_PUT, TCP_ACKED, sizeof value, sizeof value),
+        request_of(TCP_AMO, TCP_ACKED | TCP_LONG, sizeof value, sizeof value),
+        request_of(TCP_PUT_SIGNAL, TCP_LONG, 2 * sizeof value, sizeof value),
+        request_of(TCP_GET, 0, sizeof value, sizeof value)};
+    const void *body[] = {&value, &one, &signal, &value};
+    const size_t len[] = {sizeof value, sizeof one, sizeof signal, 0};
+    size_t n = 0;
+    struct tcp_reply head;
+    int fd = connect_as_a();
+
+    mark();
+    for (int i = 0; i < 4; i++) {
+        memcpy(stream + n, &list[i], sizeof list[i]);
+        memcpy(stream + n + sizeof list[i], body[i], len[i]);
+        n += sizeof list[i] + len[i];
+        if (i == 2) {
+            memcpy(stream + n, &value, sizeof value);
+            n += sizeof value;
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        send_bytes(fd, stream + i, 1);
+        pair_progress(&pair);
+    }
+    do /* acknowledgements come first */
+        CHECK(receive(fd, &head, sizeof head) == sizeof head, "no reply");
+    while (head.kind == TCP_ACK);
+    CHECK(head.kind == TCP_DATA && head.len == sizeof value && head.acked == 2,
+          "reply of kind %u, %llu bytes, %u acknowledged", head.kind,
+          (unsigned long long)head.len, head.acked);
+    CHECK(receive(fd, reply, sizeof value) == sizeof value &&
+              memcmp(reply, &pair.heap[B][1], sizeof value) == 0,
+          "the get has other bytes");
+    CHECK(pair.heap[B][1] == value + 1 && pair.heap[B][2] == value &&
+              pair.heap[B][3] == MARK + 5 && pair.heap[B][0] == MARK,
+          "the requests have other effects");
+    close(fd);
+}
+
+/* ---- replies: the listener of B is replaced by one of this file -------------------- */
+
+static struct tcp_endpoint false_b;
+
+static ssize_t false_address(const struct transport_world *world, int pe, void *to,
+                             size_t space)
+{
+    (void)world;
+    (void)pe;
+    CHECK(space >= sizeof false_b, "no space for a descriptor");
+    memcpy(to, &false_b, tcp_endpoint_size(&false_b));
+    return (ssize_t)tcp_endpoint_size(&false_b);
+}
+
+static int false_listen(void)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof at;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    CHECK(bind(fd, (struct sockaddr *)&at, len) == 0 && listen(fd, 1) == 0 &&
+              getsockname(fd, (struct sockaddr *)&at, &len) == 0,
+          "cannot listen: %s", strerror(errno));
+    false_b = endpoint_of_b();
+    false_b.port = ntohs(at.sin_port);
+    return fd;
+}
+
+/* A gets 8 bytes from the false B, which answers with `len` bytes of `reply`. */
+static void reply_is_rejected(const char *what, const void *reply, size_t len)
+{
+    struct transport_ctx *ctx;
+    struct transport_completion done = {.pending = 1};
+    const struct transport_symaddr from = {.pe = B};
+    struct pollfd waiting = {.events = POLLIN};
+    uint64_t got = MARK;
+
+    pair_open(&pair, &transport_tcp, NULL, 5000);
+    pair.world[A].address_of = false_address;
+    waiting.fd = false_listen();
+    CHECK(pair.t->ctx_open(pair.net[A], &ctx) == 0, "no context");
+    CHECK(pair.t->get(ctx, &got, &from, sizeof got, &done) == 0, "a get was refused");
+    CHECK(poll(&waiting, 1, WAIT_MS) == 1, "%s: A does not connect", what);
+    int fd = accept(waiting.fd, NULL, NULL);
+    send_bytes(fd, reply, len);
+    for (uint64_t end = pair_now_ms() + WAIT_MS; done.pending != 0;) {
+        CHECK(pair_now_ms() < end, "%s: the get is still outstanding", what);
+        pair.t->progress(ctx);
+    }
+    CHECK(done.error < 0 && got == MARK, "%s: the get has succeeded", what);
+    CHECK(pair.failures[A] == 1 && pair.failed_pe[A] == B, "%s: not reported", what);
+    CHECK(pair.t->quiet(ctx) == 0 && pair.t->pending(ctx, NULL) == 0,
+          "%s: operations are pending", what);
+    close(fd);
+    close(waiting.fd);
+    pair.t->ctx_close(ctx);
+    pair_close(&pair);
+}
+
+struct greeting {
+    struct tcp_reply welcome;
+    unsigned char secret[TCP_SECRET];
+    struct tcp_reply reply;
+    uint64_t data[8];
+};
+
+static void replies(void)
+{
+    struct greeting g = {.welcome = {.kind = TCP_WELCOME, .len = TCP_SECRET}};
+    struct greeting bad;
+
+    pair_close(&pair);
+    reply_is_rejected("a wrong secret", &g, offsetof(struct greeting, reply));
+    g.welcome.kind = TCP_DATA;
+    reply_is_rejected("data without a welcome", &g, sizeof g);
+    g.welcome.kind = TCP_WELCOME;
+    for (int i = 0; i < 4; i++) {
+        pair_open(&pair, &transport_tcp, NULL, 5000);
+        bad = g;
+        pair_close(&pair);
+        bad.reply = (struct tcp_reply[]){{TCP_DATA, 0, 9},
+                                         {TCP_ACK, 1, 0},
+                                         {TCP_REPLIES, 0, 8},
+                                         {TCP_DATA, 0, UINT64_MAX}}[i];
+        reply_is_rejected("a malformed reply", &bad, sizeof bad);
+    }
+    pair_open(&pair, &transport_tcp, NULL, 5000);
+}
+
+/* ---- connections that end while nothing is outstanding ----------------------------- */
+
+/* The false B accepts A's connection, welcomes it and reads its first request of `len`
+ * bytes; it acknowledges `acked` requests. */
+static int false_serve(struct transport_ctx *ctx, int listener, size_t len,
+                       uint32_t acked)
+{
+    const struct tcp_reply welcome = {.kind = TCP_WELCOME, .len = TCP_SECRET},
+                           ack = {.kind = TCP_ACK, .acked = acked};
+    unsigned char bytes[BYTES_MAX];
+    struct pollfd waiting = {.fd = listener, .events = POLLIN};
+    const uint64_t end = pair_now_ms() + WAIT_MS;
+    size_t have = 0, want = sizeof(struct tcp_hello);
+
+    CHECK(poll(&waiting, 1, WAIT_MS) == 1, "A does not connect");
+    int fd = accept(listener, NULL, NULL);
+    while (have < want) {
+        CHECK(pair_now_ms() < end, "A has sent %zu bytes", have);
+        pair.t->progress(ctx);
+        ssize_t n = recv(fd, bytes + have, want - have, MSG_DONTWAIT);
+        have += n > 0 ? (size_t)n : 0;
+        if (have == sizeof(struct tcp_hello) && want == have) {
+            send_bytes(fd, &welcome, sizeof welcome);
+            send_bytes(fd, false_b.welcome, TCP_SECRET);
+            want += len;
+        }
+    }
+    if (acked > 0)
+        send_bytes(fd, &ack, sizeof ack);
+    return fd;
+}
+
+static void put_word(struct transport_ctx *ctx)
+{
+    const struct transport_symaddr to = {.pe = B};
+    const uint64_t word = MARK;
+
+    CHECK(pair.t->put(ctx, &to, &word, sizeof word, NULL) == 0, "a put was refused");
+}
+
+static void quiet_of(struct transport_ctx *ctx)
+{
+    const uint64_t end = pair_now_ms() + WAIT_MS;
+
+    while (pair.t->quiet(ctx) != 0) {
+        CHECK(pair_now_ms() < end, "quiet does not return");
+        pair.t->progress(ctx);
+    }
+}
+
+/* A connects again after its connection has ended while nothing was outstanding; after an
+ * unacknowledged put with signal the end is a failure. */
+static void idle_connections(void)
+{
+    const struct transport_symaddr to = {.pe = B};
+    const struct transport_signal signal = {.at = {.pe = B, .offset = 8},
+                                            .op = TRANSPORT_AMO_ADD,
+                                            .size = 8,
+                                            .unacked = true};
+    struct transport_ctx *ctx;
+
+    pair.world[A].address_of = false_address;
+    int listener = false_listen();
+    CHECK(pair.t->ctx_open(pair.net[A], &ctx) == 0, "no context");
+    for (int i = 0; i < 3; i++) {
+        put_word(ctx);
+        int fd = false_serve(ctx, listener, TCP_HEAD + 8, 1);
+        quiet_of(ctx);
+        close(fd);
+        while (ctx->peer[B]->state == TCP_PEER_OPEN)
+            pair.t->progress(ctx);
+        CHECK(pair.failures[A] == 0, "the end of an idle connection is reported");
+    }
+    CHECK(pair.t->put_signal(ctx, &to, NULL, 0, &signal, NULL) == 0, "refused");
+    int fd = false_serve(ctx, listener, TCP_HEAD + sizeof(struct tcp_signal), 0);
+    quiet_of(ctx);
+    close(fd);
+    for (uint64_t end = pair_now_ms() + WAIT_MS; pair.failures[A] == 0;) {
+        CHECK(pair_now_ms() < end, "the loss of a signal is not reported");
+        pair.t->progress(ctx);
+    }
+    CHECK(pair.t->quiet_all(ctx) == 0 && pair.t->pending(ctx, NULL) == 0,
+          "operations on a failed peer are pending");
+    close(listener);
+    pair.t->ctx_close(ctx);
+    pair_close(&pair);
+    pair_open(&pair, &transport_tcp, NULL, 5000);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} cases[] = {{"strangers", strangers}, {"silent_strangers", silent_strangers},
+             {"requests", requests},   {"slowly", slowly},
+             {"replies", replies},     {"idle_connections", idle_connections}};
+
+int main(int argc, char **argv)
+{
+    pair_open(&pair, &transport_tcp, NULL, 5000);
+    pair_check_works(&pair);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (argc > 1 && strcmp(argv[1], cases[i].name) != 0)
+            continue;
+        cases[i].run();
+        pair.failures[B] = rejected = 0;
+        pair_check_works(&pair);
+        printf("ok %s\n", cases[i].name);
+    }
+    pair_close(&pair);
+    return EXIT_SUCCESS;
+}
