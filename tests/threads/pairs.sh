@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # pairs.sh - two threads of a PE in blocking calls never wait for each other (pairs.c): pairs of
-# all blocking routines, on one node and on virtual nodes with both transports, with more threads
+# all blocking routines, on one node and on virtual nodes with each transport, with more threads
 # than processors.  A sample; PGAS_TEST_LONG: all pairs, ten times.  PAIRS_SEED: the first seed.
 set -eu
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 pairs=$top_builddir/tests/threads/pairs
-seed=${PAIRS_SEED:-1} sample=40 repeats=1
-[ -z "${SANITIZED:-}${DISTCHECK:-}" ] || sample=20
-[ -z "${PGAS_TEST_LONG:-}" ] || sample=0 repeats=10 limit_s=600
+seed=${PAIRS_SEED:-1} sample=24 repeats=1 transports="ucx tcp"
+[ -z "${SANITIZED:-}${DISTCHECK:-}" ] || sample=12
+[ -z "${PGAS_TEST_LONG:-}" ] || sample=0 repeats=10 limit_s=600 transports="ofi ucx tcp"
 
 # The cases are those of tests/ft/nohang.txt, which has each routine of the library, except the
 # routines for failures and shmem_finalize.
@@ -28,14 +28,14 @@ job() {
 while [ $repeats -gt 0 ]; do
     repeats=$((repeats - 1))
     job 0 '' "-n $sample -e 6"
-    for transport in ofi ucx; do
+    for transport in $transports; do
         job 0 "--vnodes 3 -x SHMEM_TRANSPORT=$transport" "-n $sample -e $((seed % 3 * 3))"
         prints '[1-9][0-9]* of [1-9][0-9]* by a stopped process'
     done
     [ -n "${PGAS_TEST_LONG:-}" ] || break
     job 0 '' '' # the threads do not outnumber the processors as much
     job 0 "-x SHMEM_STRESS=$seed" '-e 2'
-    for transport in ofi ucx; do
+    for transport in $transports; do
         job 0 "--vnodes 2 -x SHMEM_TRANSPORT=$transport" '-e 6'
         job 0 "--vnodes 2 -x SHMEM_TRANSPORT=$transport -x SHMEM_STRESS=$seed" ''
     done

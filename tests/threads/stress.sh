@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # stress.sh - a random mix of calls by 8 threads of 4 PEs, verified (stress.c), with random delays
-# in the program and in the library, on one node and on virtual nodes with both transports.
+# in the program and in the library, on one node and on virtual nodes with each transport.
 # A second; PGAS_TEST_LONG: ten minutes.  THREADS_SEED: the first seed; THREADS_S: seconds of a job.
 set -eu
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
-seed=${THREADS_SEED:-1} seconds=${THREADS_S:-0.3} repeats=1
-[ -z "${PGAS_TEST_LONG:-}" ] || seconds=${THREADS_S:-30} repeats=5 limit_s=150
+seed=${THREADS_SEED:-1} seconds=${THREADS_S:-0.3} repeats=1 transports="ucx tcp"
+[ -z "${PGAS_TEST_LONG:-}" ] || seconds=${THREADS_S:-30} repeats=5 limit_s=150 transports="ofi ucx tcp"
 
 # job 'OPTIONS OF oshrun'
 job() {
@@ -21,7 +21,7 @@ while [ $repeats -gt 0 ]; do
     repeats=$((repeats - 1))
     job ''
     [ -z "${PGAS_TEST_LONG:-}" ] || job '-x SHMEM_DEBUG=1'
-    for transport in ofi ucx; do
+    for transport in $transports; do
         job "--vnodes 2 -x SHMEM_TRANSPORT=$transport" '-a 8'
     done
 done

@@ -243,6 +243,7 @@ void net_open(const struct boot *b)
         net_refuse(b, reasons);
     pthread_mutex_init(&n->ctx_0.lock, NULL);
     pthread_mutex_init(&n->ctx_lock, NULL);
+    pthread_mutex_init(&n->open_lock, NULL);
     pthread_mutex_init(&n->boot_lock, NULL);
     pthread_mutex_init(&n->suspects.lock, NULL);
     n->ctx_0.t = n->t->ctx_0(n->open);
@@ -346,6 +347,14 @@ struct net_ctx *net_ctx_default(void)
     return pgas_self.net != NULL ? &pgas_self.net->ctx_0 : NULL;
 }
 
+static void net_ctx_list(struct net *n, struct net_ctx *c)
+{
+    pthread_mutex_lock(&n->ctx_lock);
+    c->next = n->contexts;
+    n->contexts = c;
+    pthread_mutex_unlock(&n->ctx_lock);
+}
+
 struct net_ctx *net_ctx_open(bool private)
 {
     struct net *n = pgas_self.net;
@@ -357,15 +366,13 @@ struct net_ctx *net_ctx_open(bool private)
     /* The progress thread skips contexts without a lock. */
     c->locked = !private || n->t->sends_later;
     c->owner = pthread_self();
-    pthread_mutex_lock(&n->ctx_lock);
+    pthread_mutex_lock(&n->open_lock);
     int rc = n->t->ctx_open(n->open, &c->t);
+    pthread_mutex_unlock(&n->open_lock);
     if (rc == 0) {
-        c->next = n->contexts;
-        n->contexts = c;
-    }
-    pthread_mutex_unlock(&n->ctx_lock);
-    if (rc == 0)
+        net_ctx_list(n, c);
         return c;
+    }
     log_debug("%s has no more contexts (%s): this one shares the default one", n->t->name,
               strerror(-rc));
     free(c);
@@ -383,8 +390,10 @@ void net_ctx_close(struct net_ctx *c)
     while (*at != c)
         at = &(*at)->next;
     *at = c->next;
-    n->t->ctx_close(c->t);
     pthread_mutex_unlock(&n->ctx_lock);
+    pthread_mutex_lock(&n->open_lock);
+    n->t->ctx_close(c->t);
+    pthread_mutex_unlock(&n->open_lock);
     pthread_mutex_destroy(&c->lock);
     free(c);
 }

@@ -52,7 +52,10 @@ struct net {
     struct transport_net *open;
     struct transport_world world;
     struct net_ctx ctx_0;
-    pthread_mutex_t ctx_lock;  /* acquired before a context's own lock */
+    pthread_mutex_t ctx_lock; /* acquired before a context's own lock */
+    /* Serialises the opening and closing of contexts, which may take long: waiting
+     * threads need ctx_lock meanwhile.  Not held together with another lock. */
+    pthread_mutex_t open_lock;
     struct net_ctx *contexts;  /* list of all except ctx_0; under ctx_lock */
     pthread_mutex_t boot_lock; /* serialises requests to the launcher */
     const struct boot *boot;
