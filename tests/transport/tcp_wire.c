@@ -115,7 +115,7 @@ static void check_closed(int fd, const char *what)
 
 /* ---- the cases --------------------------------------------------------------------- */
 
-static void strangers(void)
+static void unauthenticated(void)
 {
     const struct tcp_hello good = hello_to_b();
     struct tcp_hello bad[] = {good, good, good, good, good};
@@ -132,11 +132,12 @@ static void strangers(void)
         check_closed(fd, "a wrong first message");
     }
     check_unchanged("a wrong first message");
-    CHECK(pair.failures[B] == 0, "a stranger is reported as PE %d", pair.failed_pe[B]);
+    CHECK(pair.failures[B] == 0, "an unauthenticated connection is reported as PE %d",
+          pair.failed_pe[B]);
 }
 
 /* More connections than B keeps that send nothing: the oldest are closed. */
-static void silent_strangers(void)
+static void silent_connections(void)
 {
     enum { MORE = 550 };
     static int fd[MORE];
@@ -333,7 +334,7 @@ static void reply_is_rejected(const char *what, const void *reply, size_t len)
     pair_close(&pair);
 }
 
-struct greeting {
+struct answer {
     struct tcp_reply welcome;
     unsigned char secret[TCP_SECRET];
     struct tcp_reply reply;
@@ -342,11 +343,11 @@ struct greeting {
 
 static void replies(void)
 {
-    struct greeting g = {.welcome = {.kind = TCP_WELCOME, .len = TCP_SECRET}};
-    struct greeting bad;
+    struct answer g = {.welcome = {.kind = TCP_WELCOME, .len = TCP_SECRET}};
+    struct answer bad;
 
     pair_close(&pair);
-    reply_is_rejected("a wrong secret", &g, offsetof(struct greeting, reply));
+    reply_is_rejected("a wrong secret", &g, offsetof(struct answer, reply));
     g.welcome.kind = TCP_DATA;
     reply_is_rejected("data without a welcome", &g, sizeof g);
     g.welcome.kind = TCP_WELCOME;
@@ -455,9 +456,12 @@ static void idle_connections(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} cases[] = {{"strangers", strangers}, {"silent_strangers", silent_strangers},
-             {"requests", requests},   {"slowly", slowly},
-             {"replies", replies},     {"idle_connections", idle_connections}};
+} cases[] = {{"unauthenticated", unauthenticated},
+             {"silent_connections", silent_connections},
+             {"requests", requests},
+             {"slowly", slowly},
+             {"replies", replies},
+             {"idle_connections", idle_connections}};
 
 int main(int argc, char **argv)
 {

@@ -78,7 +78,7 @@ struct tcp_result {
 enum tcp_peer_state {
     TCP_PEER_IDLE, /* no connection */
     TCP_PEER_CONNECTING,
-    TCP_PEER_GREETING, /* only the first message was sent; awaits the welcome */
+    TCP_PEER_AUTHENTICATING, /* only the first message was sent; awaits the welcome */
     TCP_PEER_OPEN,
     TCP_PEER_FAILED, /* for good */
 };

@@ -210,7 +210,7 @@ static void tcp_peer_retry(struct tcp_peer *peer, int error)
     peer->stream.in.left = 0;
     peer->stream.in.have = 0;
     bool again = (error == -ETIMEDOUT && peer->ctx->net->world->timeout_ns == 0) ||
-                 (peer->state == TCP_PEER_GREETING && error == -ECONNRESET &&
+                 (peer->state == TCP_PEER_AUTHENTICATING && error == -ECONNRESET &&
                   ++peer->refusals < REFUSALS_MAX);
     int last = tcp_peer_connect(peer, error);
     if (last != 0 && again) {
@@ -267,7 +267,7 @@ int tcp_peer_find(struct transport_ctx *ctx, int pe, struct tcp_peer **peer)
 }
 
 /* Sent alone and at once: a new socket has space. */
-static int tcp_peer_greet(struct tcp_peer *peer)
+static int tcp_peer_authenticate(struct tcp_peer *peer)
 {
     struct tcp_hello hello = {
         .magic = TCP_MAGIC, .version = TCP_VERSION, .pe = peer->ctx->net->world->me};
@@ -275,7 +275,7 @@ static int tcp_peer_greet(struct tcp_peer *peer)
     memcpy(hello.secret, peer->endpoint->hello, sizeof hello.secret);
     if (send(peer->stream.fd, &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello)
         return errno != 0 ? -errno : -EIO;
-    peer->state = TCP_PEER_GREETING;
+    peer->state = TCP_PEER_AUTHENTICATING;
     return tcp_ctx_watch(peer->ctx, &peer->stream, false);
 }
 
@@ -288,7 +288,7 @@ static void tcp_peer_connected(struct tcp_peer *peer)
     if (getsockopt(peer->stream.fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0)
         error = errno;
     if (error == 0)
-        error = -tcp_peer_greet(peer);
+        error = -tcp_peer_authenticate(peer);
     if (error != 0)
         tcp_peer_retry(peer, -error);
 }
@@ -333,7 +333,7 @@ void tcp_peer_ready(struct tcp_peer *peer, uint32_t events)
         for (int i = 0; i < READS_MAX && more == 1; i++)
             more = tcp_input_read(&peer->stream, &tcp_reply_reader, ctx->scratch,
                                   TCP_SCRATCH);
-    if (more < 0 && peer->state == TCP_PEER_GREETING)
+    if (more < 0 && peer->state == TCP_PEER_AUTHENTICATING)
         tcp_peer_retry(peer, more);
     else if (more < 0)
         tcp_peer_broken(peer, more);
