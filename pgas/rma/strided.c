@@ -40,22 +40,31 @@ static struct extent strided_extent_of(const struct strided *s, ptrdiff_t stride
     return (struct extent){last < 0 ? last : 0, bytes};
 }
 
+/* Bytes between two blocks.  The stride of a single block may be any number. */
+static inline ptrdiff_t strided_step(const struct strided *s, ptrdiff_t stride)
+{
+    return s->nblocks > 1 ? stride * (ptrdiff_t)s->size : 0;
+}
+
 /* `bytes` of a block is a constant where this is called, so that a block is one load and
  * one store, or few.  The strides are copied: stores to `to` could change *s. */
 static inline __attribute__((always_inline)) void
 strided_copy_fixed(char *to, const char *from, const struct strided *s, size_t bytes)
 {
-    const ptrdiff_t to_step = s->dst * (ptrdiff_t)s->size;
-    const ptrdiff_t from_step = s->sst * (ptrdiff_t)s->size;
+    const ptrdiff_t to_step = strided_step(s, s->dst);
+    const ptrdiff_t from_step = strided_step(s, s->sst);
 
-    for (size_t i = s->nblocks; i > 0; i--, to += to_step, from += from_step)
+    memcpy(to, from, bytes);
+    for (size_t i = s->nblocks; i > 1; i--) {
+        to += to_step;
+        from += from_step;
         memcpy(to, from, bytes);
+    }
 }
 
 static void strided_copy_blocks(char *to, const char *from, const struct strided *s)
 {
-    ptrdiff_t to_step = s->dst * (ptrdiff_t)s->size;
-    ptrdiff_t from_step = s->sst * (ptrdiff_t)s->size;
+    ptrdiff_t to_step = strided_step(s, s->dst), from_step = strided_step(s, s->sst);
 
     for (size_t i = 0; i < s->nblocks; i++)
         memcpy(to + (ptrdiff_t)i * to_step, from + (ptrdiff_t)i * from_step,

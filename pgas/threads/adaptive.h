@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * adaptive.h - a lock that spins, then sleeps, with bounded bypass.  A thread that runs
- * may acquire it before one that sleeps, so that it does not form a convoy when threads
- * outnumber processors: a fair queue lock then needs a context switch per acquisition.
+ * adaptive.h - a lock that spins, then sleeps; a sleeper is passed over until it was
+ * woken ADAPTIVE_LOSSES + 1 times.  A thread that runs may acquire it before one that
+ * sleeps, so that it does not form a convoy when threads outnumber processors: a fair
+ * queue lock then needs a context switch per acquisition.
  *
  * A thread first tries, then spins; then it queues for being the candidate (an MCS lock,
  * so first come, first served).  The candidate alone sleeps on `word`.  After

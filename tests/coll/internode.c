@@ -204,6 +204,21 @@ static void try_alltoall(const struct group *g, size_t n, long round)
     check_guard((unsigned char *)(to + each * (size_t)g->npes), "alltoall", g);
 }
 
+/* The destination overlaps the source: it is one element further or the same. */
+static void try_alltoalls_overlap(const struct group *g, size_t n, long round)
+{
+    const size_t shift = (size_t)round % 2;
+    size_t each = n / (size_t)(g->npes * 4) + 1, all = each * (size_t)g->npes;
+
+    fill(g, all * 2, round);
+    shmem_team_sync(g->team);
+    CHECK_EQ(shmem_long_alltoalls(g->team, from + shift, from, 1 + round % 2, 2, each),
+             0);
+    for (size_t k = 0; k < all; k++)
+        check(g, "overlapping alltoalls", k, n, from[shift + k * (size_t)(1 + round % 2)],
+              element((int)(k / each), ((size_t)g->me * each + k % each) * 2, round));
+}
+
 /* Element e of all blocks is at dst * e in the destination. */
 static void try_alltoalls(const struct group *g, size_t n, long round)
 {
@@ -240,6 +255,7 @@ static const struct kind {
     {SELECT_INTERNODE_COLLECT, try_collect},
     {SELECT_INTERNODE_ALLTOALL, try_alltoall},
     {SELECT_INTERNODE_ALLTOALL, try_alltoalls},
+    {SELECT_INTERNODE_ALLTOALL, try_alltoalls_overlap},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 

@@ -108,6 +108,7 @@ all_internode() {
     done
     for a in gather bruck pairwise barrier; do
         job "$1" "--vnodes $2 -- $3 -c alltoall" SHMEM_INTERNODE_ALLTOALL_ALGORITHM=$a "$4"
+        job "$1" "--vnodes $2 -- $3 -c alltoalls" SHMEM_INTERNODE_ALLTOALL_ALGORITHM=$a "$4"
     done
 }
 

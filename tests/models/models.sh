@@ -36,7 +36,7 @@ right() {
 
 wrong() {
     search "$@" || { failures=$((failures + 1)) && return; }
-    if grep -q 'assertion violated\|invalid end state' report; then
+    if grep -q '^pan:[0-9]*: \(assertion violated\|invalid end state\)' report; then
         echo "found: $*: $states states"
     else
         echo "FAIL: $*: the defect was not found"

@@ -303,8 +303,17 @@ static int false_listen(void)
     return fd;
 }
 
-/* A gets 8 bytes from the false B, which answers with `len` bytes of `reply`. */
-static void reply_is_rejected(const char *what, const void *reply, size_t len)
+struct answer {
+    struct tcp_reply welcome;
+    unsigned char secret[TCP_SECRET];
+    struct tcp_reply reply;
+    uint64_t data[8];
+};
+
+/* A gets 8 bytes from the false B, which answers so; `authentic`: with the secret.  The
+ * message of the failure contains `text`. */
+static void reply_is_rejected(const char *what, struct answer answer, bool authentic,
+                              const char *text)
 {
     struct transport_ctx *ctx;
     struct transport_completion done = {.pending = 1};
@@ -315,17 +324,21 @@ static void reply_is_rejected(const char *what, const void *reply, size_t len)
     pair_open(&pair, &transport_tcp, NULL, 5000);
     pair.world[A].address_of = false_address;
     waiting.fd = false_listen();
+    if (authentic)
+        memcpy(answer.secret, false_b.welcome, sizeof answer.secret);
     CHECK(pair.t->ctx_open(pair.net[A], &ctx) == 0, "no context");
     CHECK(pair.t->get(ctx, &got, &from, sizeof got, &done) == 0, "a get was refused");
     CHECK(poll(&waiting, 1, WAIT_MS) == 1, "%s: A does not connect", what);
     int fd = accept(waiting.fd, NULL, NULL);
-    send_bytes(fd, reply, len);
+    send_bytes(fd, &answer, sizeof answer);
     for (uint64_t end = pair_now_ms() + WAIT_MS; done.pending != 0;) {
         CHECK(pair_now_ms() < end, "%s: the get is still outstanding", what);
         pair.t->progress(ctx);
     }
     CHECK(done.error < 0 && got == MARK, "%s: the get has succeeded", what);
     CHECK(pair.failures[A] == 1 && pair.failed_pe[A] == B, "%s: not reported", what);
+    CHECK(strstr(pair.message[A], text) != NULL, "%s: the message is '%s'", what,
+          pair.message[A]);
     CHECK(pair.t->quiet(ctx) == 0 && pair.t->pending(ctx, NULL) == 0,
           "%s: operations are pending", what);
     close(fd);
@@ -334,32 +347,23 @@ static void reply_is_rejected(const char *what, const void *reply, size_t len)
     pair_close(&pair);
 }
 
-struct answer {
-    struct tcp_reply welcome;
-    unsigned char secret[TCP_SECRET];
-    struct tcp_reply reply;
-    uint64_t data[8];
-};
-
 static void replies(void)
 {
-    struct answer g = {.welcome = {.kind = TCP_WELCOME, .len = TCP_SECRET}};
-    struct answer bad;
+    const struct answer good = {.welcome = {.kind = TCP_WELCOME, .len = TCP_SECRET}};
+    static const struct tcp_reply malformed[] = {{TCP_DATA, 0, 9},
+                                                 {TCP_ACK, 1, 0},
+                                                 {TCP_REPLIES, 0, 8},
+                                                 {TCP_DATA, 0, UINT64_MAX}};
+    struct answer bad = good;
 
     pair_close(&pair);
-    reply_is_rejected("a wrong secret", &g, offsetof(struct answer, reply));
-    g.welcome.kind = TCP_DATA;
-    reply_is_rejected("data without a welcome", &g, sizeof g);
-    g.welcome.kind = TCP_WELCOME;
-    for (int i = 0; i < 4; i++) {
-        pair_open(&pair, &transport_tcp, NULL, 5000);
-        bad = g;
-        pair_close(&pair);
-        bad.reply = (struct tcp_reply[]){{TCP_DATA, 0, 9},
-                                         {TCP_ACK, 1, 0},
-                                         {TCP_REPLIES, 0, 8},
-                                         {TCP_DATA, 0, UINT64_MAX}}[i];
-        reply_is_rejected("a malformed reply", &bad, sizeof bad);
+    reply_is_rejected("a wrong secret", bad, false, "cannot connect");
+    bad.welcome.kind = TCP_DATA;
+    reply_is_rejected("data without a welcome", bad, true, "cannot connect");
+    for (size_t i = 0; i < sizeof malformed / sizeof malformed[0]; i++) {
+        bad = good;
+        bad.reply = malformed[i];
+        reply_is_rejected("a malformed reply", bad, true, "malformed reply");
     }
     pair_open(&pair, &transport_tcp, NULL, 5000);
 }

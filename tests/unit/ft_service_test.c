@@ -391,7 +391,6 @@ Test(ft_service, opened_calls_are_asked_about_ever_later)
     job_close();
 }
 
-/* What a PE that crashes has left is no reason to consider another one failed. */
 /* PE 4 has written the team into another line, and asks before it crashes: that PE 3 has
  * completed the call must be found.  The later question names the right line. */
 Test(ft_service, first_question_in_another_line)
@@ -413,6 +412,26 @@ Test(ft_service, first_question_in_another_line)
     job_close();
 }
 
+/* PE 4 has written the team into another line, and asks from there while it lives: both
+ * its line and that of PE 3, which has completed the call, count. */
+Test(ft_service, question_of_a_live_pe_in_another_line)
+{
+    job_open();
+    enter(3, LINE, true);
+    fail(DEAD);
+    struct ft_call *damaged = &calls_of(4)->line[LINE + 1];
+    atomic_store(&damaged->team, 70 + LINE);
+    ask(4, LINE + 1, DEAD);
+    atomic_store(&damaged->team, 70 + LINE);
+    run();
+    fail(4);
+    ask(0, LINE, DEAD);
+    run_after(200);
+    cr_assert_eq(answer(0, LINE), 1);
+    job_close();
+}
+
+/* What a PE that crashes has left is no reason to consider another one failed. */
 Test(ft_service, damaged_lines)
 {
     const uint32_t causes[] = {1, PES, PES + 1, UINT32_MAX - 1, FT_CAUSE_REVOKED};

@@ -139,9 +139,9 @@ static void alltoall_exchange_remote(struct shmem_team *team, void *dest,
                                      const void *source, size_t each, const char *fn)
 {
     size_t all = (size_t)team->npes * each;
-    enum select_algorithm a = alltoall_internode_algorithm(team, each, fn);
 
     barrier_guard(team, fn);
+    enum select_algorithm a = alltoall_internode_algorithm(team, each, fn);
     if (a == INTERNODE_ALLTOALL_GATHER)
         alltoall_gather(team, dest, source, each, fn);
     else if (a == INTERNODE_ALLTOALL_BRUCK)

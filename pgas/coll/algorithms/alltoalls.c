@@ -226,9 +226,9 @@ int alltoalls(struct shmem_team *team, void *dest, const void *source, struct st
     (void)peer_at(source, alltoalls_span(n, x.sst, &x, fn), pgas_self.me, fn);
     bool remote = team->remote && team->nodes != NULL;
     enum select_algorithm a = INTERNODE_ALLTOALL_BARRIER;
-    if (remote)
-        a = alltoall_internode_algorithm(team, rma_bytes(x.n, x.size, fn), fn);
     barrier_guard(team, fn);
+    if (remote) /* may exchange offsets */
+        a = alltoall_internode_algorithm(team, rma_bytes(x.n, x.size, fn), fn);
     if (remote)
         alltoalls_exchange_remote(team, dest, source, n, &x, a, fn);
     else if (alltoalls_by_arrival(team, dest, source, n, &x, fn))

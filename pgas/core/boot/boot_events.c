@@ -68,9 +68,9 @@ void boot_events_open(void (*on_failure)(uint32_t pe))
     STATE.on_failure = on_failure;
     STATE.events_last = true;
     pmix_status_t rc = boot_events_register(PMIX_EVENT_HDLR_LAST_IN_CATEGORY);
-    if (rc == PMIX_ERR_EVENT_REGISTRATION) { /* the place is occupied */
-        log_debug("PMIx events of failed PEs: another library has the last handler (%s); "
-                  "this one is appended to the others",
+    if (rc < 0) { /* the place is occupied; versions of PMIx differ in the error */
+        log_debug("PMIx events of failed PEs: this is not the last handler (%s), but "
+                  "appended to the others",
                   PMIx_Error_string(rc));
         STATE.events_last = false;
         rc = boot_events_register(PMIX_EVENT_HDLR_APPEND);

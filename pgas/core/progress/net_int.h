@@ -15,8 +15,9 @@
 
 /*
  * A transport context.  Only one thread at a time may call the transport with it: `lock`
- * serialises the callers.  The context of a private user context is not locked: only its
- * owner uses it, and progresses it whenever it waits.  The other contexts are progressed
+ * serialises the callers.  The context of a private user context is not locked, unless
+ * the transport sends later (transport.h): only its owner uses it, and progresses it
+ * whenever it waits.  The other contexts are progressed
  * by waiting threads and by the progress thread.
  */
 struct net_ctx {
@@ -54,7 +55,7 @@ struct net {
     struct net_ctx ctx_0;
     pthread_mutex_t ctx_lock; /* acquired before a context's own lock */
     /* Serialises the opening and closing of contexts, which may take long: waiting
-     * threads need ctx_lock meanwhile.  Not held together with another lock. */
+     * threads need ctx_lock meanwhile.  Acquired before the locks of transports. */
     pthread_mutex_t open_lock;
     struct net_ctx *contexts;  /* list of all except ctx_0; under ctx_lock */
     pthread_mutex_t boot_lock; /* serialises requests to the launcher */

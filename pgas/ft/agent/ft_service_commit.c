@@ -230,15 +230,9 @@ static uint32_t ft_service_line_of(const struct ft_calls *calls, uint64_t team,
     return guess;
 }
 
-/* After it, no PE of the node enters the call.  The first question about a call may be
- * that of a PE that crashed later, after it had damaged its lines: then the live PEs of
- * the node know the line of the team. */
-static void ft_service_close_call(struct ft_service *s, struct ft_commit_call *what)
+/* After it, no PE of the node enters the call. */
+static void ft_service_close_call(struct ft_service *s, const struct ft_commit_call *what)
 {
-    for (uint32_t i = 0; i < s->map->local; i++)
-        if (ft_service_is_live(s, i))
-            what->line =
-                ft_service_line_of(ft_map_calls(s->map, i), what->team, what->line);
     if (what->cause != FT_CAUSE_REVOKED)
         ft_map_fail(s->node, &what->cause, 1);
     else if (!ft_service_is_revoked(s, what->team))
@@ -267,12 +261,16 @@ static bool ft_service_is_settled(const struct ft_call *line, uint32_t call,
     return asks || ended - number >= 0;
 }
 
-/* True if all live PEs of the node are settled.  A team has the same line on all PEs. */
+/* True if all live PEs of the node are settled.  A team has the same line on all PEs, but
+ * the line that is known may be that of a PE which has damaged its lines before it
+ * crashed, so each PE's own line is looked up, after the membarrier. */
 static bool ft_service_settle(const struct ft_service *s, const struct ft_commit *c,
                               bool *completed)
 {
     for (uint32_t i = 0; i < s->map->local; i++) {
-        const struct ft_call *line = &ft_map_calls(s->map, i)->line[c->what.line];
+        const struct ft_calls *calls = ft_map_calls(s->map, i);
+        const struct ft_call *line =
+            &calls->line[ft_service_line_of(calls, c->what.team, c->what.line)];
         if (ft_service_is_live(s, i) &&
             atomic_load_explicit(&line->team, memory_order_acquire) == c->what.team &&
             !ft_service_is_settled(line, c->what.call, completed))

@@ -9,7 +9,7 @@
  * lock.
  *
  * A connection carries nothing but the secret until the target has answered with its
- * own, so that a wrong listener, or a target that has closed the connection for lack of
+ * own, so that a wrong listener, or a target that closes the connection for lack of
  * descriptors, costs nothing: the next address is tried.
  *
  * Order.  Puts and atomics of a context on a PE take effect in the order of their posts,
@@ -105,6 +105,8 @@ struct tcp_peer {
     struct tcp_endpoint *endpoint;
     uint32_t next_address;
     unsigned refusals;
+    bool restart;         /* after the last address, the first one is tried again */
+    uint64_t deadline_ns; /* of attempts that time out */
 };
 
 /* An accepted connection.  Only context 0 has such. */
@@ -113,6 +115,7 @@ struct tcp_client {
     struct transport_ctx *ctx;
     struct tcp_client *prev, *next; /* in ctx->clients */
     int pe;                         /* -1: not authenticated yet */
+    uint64_t since_ns;              /* when it was accepted */
     uint32_t performed, reported;   /* requests with TCP_ACKED: all; told to the peer */
     /* The request whose payload is being received. */
     struct tcp_request request;

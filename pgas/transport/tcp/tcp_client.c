@@ -10,11 +10,14 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "pgas/core/base/clock.h"
 #include "pgas/core/base/pgas_assert.h"
+#include "pgas/core/base/timing.h"
 #include "pgas/transport/tcp/tcp.h"
 
 enum {
-    READS_MAX = 8,     /* per call of progress */
+    READS_MAX = 8, /* per call of progress */
+    ACCEPTS_MAX = 64,
     UNKNOWN_MAX = 512, /* connections that are not authenticated */
     REPLIES_MAX = 256 << 10,
 };
@@ -53,7 +56,8 @@ void tcp_client_close(struct tcp_client *client)
     tcp_client_link(client, &ctx->closed);
 }
 
-/* The oldest connection that is not authenticated gives way.  False: there is none. */
+/* The oldest connection that is not authenticated gives way, if it had time enough for
+ * its first message.  False: there is none. */
 static bool tcp_client_evict(struct transport_ctx *ctx)
 {
     struct tcp_client *oldest = NULL;
@@ -61,9 +65,10 @@ static bool tcp_client_evict(struct transport_ctx *ctx)
     for (struct tcp_client *c = ctx->clients; c != NULL; c = c->next)
         if (c->pe < 0)
             oldest = c;
-    if (oldest != NULL)
-        tcp_client_close(oldest);
-    return oldest != NULL;
+    if (oldest == NULL || clock_ns() - oldest->since_ns < TIMING_TCP_UNKNOWN)
+        return false;
+    tcp_client_close(oldest);
+    return true;
 }
 
 static void tcp_client_open(struct transport_ctx *ctx, int fd)
@@ -80,8 +85,7 @@ static void tcp_client_open(struct transport_ctx *ctx, int fd)
     client->stream.fd = fd;
     client->ctx = ctx;
     client->pe = -1;
-    if (ctx->nunknown >= UNKNOWN_MAX)
-        tcp_client_evict(ctx);
+    client->since_ns = clock_ns();
     ctx->nunknown++;
     tcp_client_link(client, &ctx->clients);
     if (tcp_ctx_watch(ctx, &client->stream, false) != 0)
@@ -108,8 +112,8 @@ static bool tcp_listener_refused(struct transport_net *net, int error)
 
     if (error != EMFILE && error != ENFILE)
         return false; /* there is no connection, or the peer has given up */
-    if (tcp_client_evict(net->ctx_0))
-        return true;
+    if (net->ctx_0->nunknown > 0)
+        return tcp_client_evict(net->ctx_0);
     snprintf(text, sizeof text, "cannot accept a connection: %s; raise the limit (%s)",
              strerror(error), "ulimit -n");
     tcp_ctx_close_socket(net->ctx_0, &net->listener);
@@ -119,7 +123,10 @@ static bool tcp_listener_refused(struct transport_net *net, int error)
 
 void tcp_listener_ready(struct transport_net *net)
 {
-    for (;;) {
+    /* What is not accepted now waits in the kernel, and epoll reports it again. */
+    for (int i = 0; i < ACCEPTS_MAX; i++) {
+        if (net->ctx_0->nunknown >= UNKNOWN_MAX && !tcp_client_evict(net->ctx_0))
+            return;
         int fd = tcp_listener_accept(net);
         if (fd < 0 && !tcp_listener_refused(net, errno))
             return;

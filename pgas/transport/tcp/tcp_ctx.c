@@ -96,12 +96,11 @@ int tcp_ctx_watch(struct transport_ctx *ctx, struct tcp_stream *s, bool output)
      */
     if (output)
         event.events = s->kind == TCP_STREAM_CLIENT ? EPOLLOUT : EPOLLIN | EPOLLOUT;
+    if (epoll_ctl(ctx->epoll, EPOLL_CTL_MOD, s->fd, &event) != 0 &&
+        (errno != ENOENT || epoll_ctl(ctx->epoll, EPOLL_CTL_ADD, s->fd, &event) != 0))
+        return -errno;
     s->watches_output = output;
-    if (epoll_ctl(ctx->epoll, EPOLL_CTL_MOD, s->fd, &event) == 0)
-        return 0;
-    if (errno == ENOENT && epoll_ctl(ctx->epoll, EPOLL_CTL_ADD, s->fd, &event) == 0)
-        return 0;
-    return -errno;
+    return 0;
 }
 
 /* Removed from epoll first: a child process may have a duplicate of the socket. */
@@ -225,5 +224,5 @@ int tcp_ctx_arm(struct transport_ctx *ctx)
         return -EAGAIN;
     if (ctx->busy != NULL)
         tcp_ctx_send_all(ctx);
-    return 0;
+    return ctx->events != 0 ? -EAGAIN : 0;
 }

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "pgas/core/base/clock.h"
 #include "pgas/core/base/timing.h"
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/transport/perform.h"
@@ -112,6 +113,7 @@ static void tcp_peer_broken(struct tcp_peer *peer, int error)
         tcp_peer_close(peer);
         peer->state = TCP_PEER_IDLE;
         peer->posted = peer->acked = 0; /* the target counts per connection */
+        tcp_peer_update(peer);
         return;
     }
     snprintf(text, sizeof text, "the connection to PE %d has failed: %s", peer->pe,
@@ -172,21 +174,21 @@ static int tcp_peer_socket(const struct transport_net *net, const struct address
 }
 
 /* Begin to connect to the next address.  The time limit of an address is short if there
- * is another one, and holds only for the connection set-up: the peer may be stopped
+ * are others, and holds only for the connection set-up: the peer may be stopped
  * later.  0; or -errno of the last attempt. */
 static int tcp_peer_connect(struct tcp_peer *peer, int last)
 {
     const struct transport_net *net = peer->ctx->net;
-    struct address to, next;
+    struct address to, second;
+    bool several = tcp_endpoint_target(net, peer->endpoint, 1, &second);
 
     while (tcp_endpoint_target(net, peer->endpoint, peer->next_address++, &to)) {
-        bool more = tcp_endpoint_target(net, peer->endpoint, peer->next_address, &next);
         int fd = tcp_peer_socket(net, &to);
         last = fd < 0 ? fd : 0;
         if (fd < 0)
             continue;
         peer->stream.fd = fd;
-        tcp_socket_limit(fd, more ? TIMING_TCP_CONNECT : net->world->timeout_ns);
+        tcp_socket_limit(fd, several ? TIMING_TCP_CONNECT : net->world->timeout_ns);
         if (connect(fd, &to.as.any, to.len) != 0 && errno != EINPROGRESS)
             last = -errno;
         if (last == 0)
@@ -200,8 +202,16 @@ static int tcp_peer_connect(struct tcp_peer *peer, int last)
     return last;
 }
 
-/* The attempt has failed: try the next address, or all of them again if the target has
- * closed the connection, or if nothing may fail. */
+/* The target may have closed a connection for lack of descriptors, and an address that
+ * has not answered may do so later. */
+static bool tcp_peer_may_restart(struct tcp_peer *peer, int error)
+{
+    if (error == -ETIMEDOUT)
+        return clock_ns() < peer->deadline_ns;
+    return (error == -ECONNRESET || error == -EPIPE) && ++peer->refusals < REFUSALS_MAX;
+}
+
+/* The attempt has failed: try the next address, or after the last one all again. */
 static void tcp_peer_retry(struct tcp_peer *peer, int error)
 {
     char text[TRANSPORT_TEXT_MAX];
@@ -209,11 +219,10 @@ static void tcp_peer_retry(struct tcp_peer *peer, int error)
     tcp_ctx_close_socket(peer->ctx, &peer->stream);
     peer->stream.in.left = 0;
     peer->stream.in.have = 0;
-    bool again = (error == -ETIMEDOUT && peer->ctx->net->world->timeout_ns == 0) ||
-                 (peer->state == TCP_PEER_AUTHENTICATING && error == -ECONNRESET &&
-                  ++peer->refusals < REFUSALS_MAX);
+    peer->restart |= tcp_peer_may_restart(peer, error);
     int last = tcp_peer_connect(peer, error);
-    if (last != 0 && again) {
+    if (last != 0 && peer->restart) {
+        peer->restart = false;
         peer->next_address = 0;
         last = tcp_peer_connect(peer, error);
     }
@@ -234,6 +243,9 @@ static int tcp_peer_start(struct tcp_peer *peer)
     peer->endpoint = e;
     peer->next_address = 0;
     peer->refusals = 0;
+    peer->restart = false;
+    peer->deadline_ns =
+        world->timeout_ns > 0 ? clock_ns() + world->timeout_ns : UINT64_MAX;
     ssize_t len = world->address_of(world, peer->pe, e, sizeof *e);
     if (len < 0 || !tcp_endpoint_valid(e, (size_t)len)) {
         tcp_peer_fail(peer, -EHOSTUNREACH, "it has no endpoint descriptor of tcp");
@@ -311,9 +323,12 @@ void tcp_peer_send(struct tcp_peer *peer)
         return;
     int error = tcp_output_send(&peer->stream);
     peer->ctx->events += peer->stream.out.unsent != unsent;
-    if (error == 0 || error == -EAGAIN) {
-        if (unlikely((error == -EAGAIN) != peer->stream.watches_output))
-            tcp_ctx_watch(peer->ctx, &peer->stream, error == -EAGAIN);
+    bool full = error == -EAGAIN;
+    if (full)
+        error = 0;
+    if (unlikely(full != peer->stream.watches_output) && error == 0)
+        error = tcp_ctx_watch(peer->ctx, &peer->stream, full);
+    if (error == 0) {
         tcp_peer_update(peer);
         return;
     }

@@ -464,6 +464,7 @@ static int hook_arm(struct transport_ctx *ctx)
 const struct transport transport_hook = {
     .name = "hook",
     .text = "another transport with injected faults (SHMEM_FAULTS)",
+    .sends_later = true,
     .open = hook_open,
     .close = hook_close,
     .address = hook_address,
