@@ -419,7 +419,7 @@ static void quiet_of(struct transport_ctx *ctx)
 }
 
 /* A connects again after its connection has ended while nothing was outstanding; after an
- * unacknowledged put with signal the end is a failure. */
+ * unacknowledged put with signal a reset is a failure. */
 static void idle_connections(void)
 {
     const struct transport_symaddr to = {.pe = B};
@@ -427,6 +427,7 @@ static void idle_connections(void)
                                             .op = TRANSPORT_AMO_ADD,
                                             .size = 8,
                                             .unacked = true};
+    const struct linger reset = {.l_onoff = 1}; /* close resets the connection */
     struct transport_ctx *ctx;
 
     pair.world[A].address_of = false_address;
@@ -444,6 +445,7 @@ static void idle_connections(void)
     CHECK(pair.t->put_signal(ctx, &to, NULL, 0, &signal, NULL) == 0, "refused");
     int fd = false_serve(ctx, listener, TCP_HEAD + sizeof(struct tcp_signal), 0);
     quiet_of(ctx);
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
     close(fd);
     for (uint64_t end = pair_now_ms() + WAIT_MS; pair.failures[A] == 0;) {
         CHECK(pair_now_ms() < end, "the loss of a signal is not reported");

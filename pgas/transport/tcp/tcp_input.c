@@ -150,7 +150,7 @@ int tcp_input_read(struct tcp_stream *s, const struct tcp_reader *reader, void *
     ssize_t n = recvmsg(s->fd, &message, MSG_DONTWAIT);
 
     if (n == 0)
-        return -ECONNRESET;
+        return -ESHUTDOWN;
     if (n < 0)
         return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? 0 : -errno;
     int error = tcp_input_received(s, reader, scratch, (size_t)n);

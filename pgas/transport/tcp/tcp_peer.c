@@ -102,25 +102,33 @@ void tcp_peer_fail(struct tcp_peer *peer, int error, const char *text)
         net->world->failed(net->world, peer->pe, text);
 }
 
-/* The connection has ended.  Without outstanding operations, the PE may have finalized:
- * the next operation connects again. */
+static const char *tcp_peer_error_text(int error)
+{
+    if (error == -ESHUTDOWN || error == -EPIPE)
+        return "the process there has closed it";
+    return error == -EPROTO ? "malformed reply" : strerror(-error);
+}
+
+/* The connection has ended.  Without outstanding operations the process there may have
+ * ended, which others detect, and the next operation connects again.  Unacknowledged
+ * operations may be lost with a connection that is reset, by a middlebox for example. */
 static void tcp_peer_broken(struct tcp_peer *peer, int error)
 {
     char text[TRANSPORT_TEXT_MAX];
+    bool reset = error != -ESHUTDOWN && error != -EPIPE;
 
-    if (peer->state == TCP_PEER_OPEN && !tcp_peer_has_work(peer) && !peer->unconfirmed &&
-        error == -ECONNRESET) {
+    if (peer->state == TCP_PEER_OPEN && !tcp_peer_has_work(peer) &&
+        (!reset || (error == -ECONNRESET && !peer->unconfirmed))) {
         tcp_peer_close(peer);
         peer->state = TCP_PEER_IDLE;
         peer->posted = peer->acked = 0; /* the target counts per connection */
+        peer->unconfirmed = false;
         tcp_peer_update(peer);
         return;
     }
     snprintf(text, sizeof text, "the connection to PE %d has failed: %s", peer->pe,
-             error == -ECONNRESET ? "the process there has closed it"
-             : error == -EPROTO   ? "malformed reply"
-                                  : strerror(-error));
-    tcp_peer_fail(peer, error == -ECONNRESET ? -EHOSTDOWN : error, text);
+             tcp_peer_error_text(error));
+    tcp_peer_fail(peer, reset && error != -ECONNRESET ? error : -EHOSTDOWN, text);
 }
 
 /* ---- connect ----------------------------------------------------------------------- */
@@ -208,7 +216,8 @@ static bool tcp_peer_may_restart(struct tcp_peer *peer, int error)
 {
     if (error == -ETIMEDOUT)
         return clock_ns() < peer->deadline_ns;
-    return (error == -ECONNRESET || error == -EPIPE) && ++peer->refusals < REFUSALS_MAX;
+    return (error == -ECONNRESET || error == -ESHUTDOWN || error == -EPIPE) &&
+           ++peer->refusals < REFUSALS_MAX;
 }
 
 /* The attempt has failed: try the next address, or after the last one all again. */
@@ -332,7 +341,7 @@ void tcp_peer_send(struct tcp_peer *peer)
         tcp_peer_update(peer);
         return;
     }
-    tcp_peer_broken(peer, error == -EPIPE ? -ECONNRESET : error);
+    tcp_peer_broken(peer, error);
 }
 
 void tcp_peer_ready(struct tcp_peer *peer, uint32_t events)

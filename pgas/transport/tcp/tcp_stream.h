@@ -87,7 +87,7 @@ void tcp_output_drop(struct tcp_stream *s, int error);
 /* Called by evaluate: the next len > 0 bytes are stored at `to`. */
 void tcp_input_payload(struct tcp_stream *s, void *to, uint64_t len);
 /* Receive once and evaluate complete messages.  1: there may be more; 0: no more at
- * present; -ECONNRESET: the other end has closed the connection; or another error. */
+ * present; -ESHUTDOWN: the other end has closed the connection; or another error. */
 int tcp_input_read(struct tcp_stream *s, const struct tcp_reader *reader, void *scratch,
                    size_t size);
 

@@ -46,6 +46,7 @@ done
 "$cross" -static "$work"/*.o -lm -o "$work/sve_pack"
 rm "$work"/*.o
 compile pgas/datatype/isa.c
+compile pgas/threads/adaptive.c
 compile pgas/threads/mcs.c
 for file in match match_base match_nodes match_queue match_tail; do
     compile compat/mpi/match/$file.c
