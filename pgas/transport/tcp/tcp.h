@@ -21,10 +21,11 @@
  * Coalescing.  An operation that nobody waits for is sent at once if all earlier ones on
  * the same PE are acknowledged.  Otherwise it is queued, as by Nagle's algorithm, and the
  * queue is sent when a reply arrives, when TCP_FRAME bytes are queued, when an operation
- * is posted whose result is waited for, in quiet, and by a progress call that follows
- * another one without a post in between, as of a waiting thread.  An acknowledgement is
- * outstanding as long as bytes are queued and the socket accepts bytes, so that the
- * descriptor wakes the progress thread of a PE that computes.
+ * is posted whose result is waited for, with a put with signal and with the first
+ * operation after a fence, which other PEs probably wait for, in quiet, and by a progress
+ * call that follows another one without a post in between, as of a waiting thread.  An
+ * acknowledgement is outstanding as long as bytes are queued and the socket accepts
+ * bytes, so that the descriptor wakes the progress thread of a PE that computes.
  *
  * Flow control.  A post is refused if TCP_QUEUE_MAX bytes are queued or TCP_RESULTS_MAX
  * results are outstanding.  A target reads no requests from a connection while it cannot
@@ -131,6 +132,7 @@ struct transport_ctx {
     struct tcp_peer *busy;
     uint64_t pending; /* outstanding results and acknowledgements, unsent operations */
     uint64_t posts, posts_seen;
+    bool fenced;                         /* nothing was posted since the last fence */
     uint32_t losses;                     /* of net->losses, those that were handled */
     int events;                          /* since the last call of progress */
     struct tcp_client *clients, *closed; /* closed: freed after the current progress */

@@ -66,10 +66,12 @@ ALWAYS_INLINE void tcp_post_end(struct tcp_post *post)
 {
     struct tcp_peer *peer = post->peer;
     const struct tcp_output *o = &peer->stream.out;
+    bool now = post->first || post->now || peer->ctx->fenced;
 
     peer->ctx->posts++;
+    peer->ctx->fenced = false;
     if (!peer->stream.watches_output &&
-        (post->first || post->now || o->nrefs > 0 || o->tail - o->head >= TCP_FRAME))
+        (now || o->nrefs > 0 || o->tail - o->head >= TCP_FRAME))
         tcp_peer_send(peer);
     tcp_peer_update(peer);
 }
@@ -181,7 +183,7 @@ int tcp_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to
                    const void *from, size_t len, const struct transport_signal *signal,
                    struct transport_completion *done)
 {
-    struct tcp_post post = {.now = signal->unacked};
+    struct tcp_post post = {.now = true};
     struct tcp_signal update = {.offset = signal->at.offset,
                                 .operand = signal->operand,
                                 .segment = signal->at.segment};
