@@ -6,8 +6,8 @@
 set -eu
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 pairs=$top_builddir/tests/threads/pairs
-seed=${PAIRS_SEED:-1} sample=24 repeats=1 transports="ucx tcp"
-[ -z "${SANITIZED:-}${DISTCHECK:-}" ] || sample=12
+seed=${PAIRS_SEED:-1} sample=40 repeats=1 transports="ucx tcp"
+[ -z "${SANITIZED:-}${DISTCHECK:-}" ] || sample=24
 [ -z "${PGAS_TEST_LONG:-}" ] || sample=0 repeats=10 limit_s=600 transports="ofi ucx tcp"
 
 # The cases are those of tests/ft/nohang.txt, which has each routine of the library, except the
