@@ -26,7 +26,7 @@ survives -x SHMEM_FT=continue -n 4 "$hybrid" mpi
 survives -x SHMEM_FT=continue -n 4 "$hybrid" shmem
 survives --vnodes 2 -x SHMEM_FT=continue -n 4 "$hybrid" mpi
 survives --vnodes 2 -x SHMEM_FT=continue -x SHMEM_DEBUG=1 -n 4 "$hybrid" last
-says 'PMIx events of failed PEs: another library has the last handler'
+says 'PMIx events of failed PEs: this is not the last handler'
 left=$(find /dev/shm -name 'vader_segment*' -newer "$hybrid" 2>/dev/null) || :
 [ -z "$left" ] || fail "files of MPI are left: $left"
 finish
