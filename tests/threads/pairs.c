@@ -4,12 +4,12 @@
  * cases, thread 0 blocks in the first call, thread 1 calls the second, and only when this
  * has returned is the first one released.
  *
- *     pairs -b BOARD [-s seed] [-n pairs] [-e threads] [-c first,second] [-w seconds]
+ *     pairs -b FILE [-s seed] [-n pairs] [-e threads] [-c first,second] [-w seconds]
  * [-g] pairs -l
  *
  * 3 PEs.  A call that waits for others is held because the others do not call their part.
  * A call that only accesses a PE on another node is held because PE 0 has stopped that
- * process.  The PEs agree by the board, a file that they map, without the library.  A
+ * process.  The PEs agree by shared memory, a file that they map, without the library.  A
  * call that has not returned after -w seconds is reported and ends the job.
  *
  * -n: a sample of the pairs; default: all of them; -e: threads of PE 0 that poll or wait
@@ -34,13 +34,13 @@ struct pairs_order {
     uint32_t serial, draw;
 };
 
-struct pairs_board {
+struct pairs_shm {
     _Atomic pid_t pid[PAIRS_PES];
     struct pairs_order order[PAIRS_PES][PAIRS_SIDES];
 };
 
 struct pairs_options {
-    const char *board, *first, *second;
+    const char *file, *first, *second;
     uint64_t seed;
     long pairs;
     int others;
@@ -58,7 +58,7 @@ struct pairs_thread {
 };
 
 static struct pairs_options options = {.seed = 1, .limit_s = 20};
-static struct pairs_board *board;
+static struct pairs_shm *shm;
 static struct pairs_thread threads[PAIRS_SIDES];
 static pthread_mutex_t global_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic bool others_end;
@@ -127,7 +127,7 @@ static void pairs_settle(void)
 static void *pairs_follow(void *arg)
 {
     struct pairs_side *s = arg;
-    struct pairs_order *o = &board->order[shmem_my_pe()][s->k];
+    struct pairs_order *o = &shm->order[shmem_my_pe()][s->k];
 
     for (uint32_t n = 1;; n++) {
         while (atomic_load(&o->wanted) != n)
@@ -149,7 +149,7 @@ static void *pairs_follow(void *arg)
 
 static void pairs_order(const struct pairs_thread *t, int pe, int phase)
 {
-    struct pairs_order *o = &board->order[pe][t->side.k];
+    struct pairs_order *o = &shm->order[pe][t->side.k];
 
     o->test = t->test_index;
     o->phase = phase;
@@ -173,7 +173,7 @@ static void pairs_await(const _Atomic bool *flag, const struct pairs_thread *t,
                 threads[0].test->name, threads[1].test->name, t->test->name, what,
                 (unsigned long long)options.seed);
         for (int pe = 1; pe < PAIRS_PES; pe++)
-            kill(atomic_load(&board->pid[pe]), SIGCONT);
+            kill(atomic_load(&shm->pid[pe]), SIGCONT);
         _exit(1);
     }
 }
@@ -191,7 +191,7 @@ static void pairs_await_others(const struct pairs_thread *t)
     static _Atomic bool done;
 
     for (int pe = 1; pe < PAIRS_PES; pe++) {
-        const struct pairs_order *o = &board->order[pe][t->side.k];
+        const struct pairs_order *o = &shm->order[pe][t->side.k];
         double end = check_now() + options.limit_s;
         while (atomic_load(&o->done) != atomic_load(&o->wanted) && check_now() < end)
             check_sleep_us(POLL_US);
@@ -249,7 +249,7 @@ static void pairs_stop(const struct pairs_thread *held)
     pairs_order(held, 2, SETTLE);
     pairs_settle();
     pairs_await_others(held);
-    kill(atomic_load(&board->pid[held->side.partner]), SIGSTOP);
+    kill(atomic_load(&shm->pid[held->side.partner]), SIGSTOP);
 }
 
 static void pairs_begin(struct pairs_thread *t, int test, uint32_t serial)
@@ -293,7 +293,7 @@ static void pairs_run(int first, int second, uint32_t serial)
     stopped_calls += stopped;
     stopped_held += stopped && waits;
     if (stopped)
-        kill(atomic_load(&board->pid[held->side.partner]), SIGCONT);
+        kill(atomic_load(&shm->pid[held->side.partner]), SIGCONT);
     if (!passive)
         pairs_let_others(held, RELEASE);
     pairs_finish(held);
@@ -379,13 +379,13 @@ static void pairs_lead(void)
 
 static void pairs_map(void)
 {
-    int fd = open(options.board, O_RDWR);
+    int fd = open(options.file, O_RDWR);
 
-    CHECK(fd >= 0 && ftruncate(fd, sizeof *board) == 0);
-    board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    CHECK(board != MAP_FAILED);
+    CHECK(fd >= 0 && ftruncate(fd, sizeof *shm) == 0);
+    shm = mmap(NULL, sizeof *shm, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    CHECK(shm != MAP_FAILED);
     close(fd);
-    atomic_store(&board->pid[shmem_my_pe()], getpid());
+    atomic_store(&shm->pid[shmem_my_pe()], getpid());
 }
 
 static void pairs_job(void)
@@ -424,7 +424,7 @@ int main(int argc, char **argv)
     for (int c; (c = getopt(argc, argv, "b:s:n:e:c:w:gl")) != -1;)
         switch (c) {
         case 'b':
-            options.board = optarg;
+            options.file = optarg;
             break;
         case 's':
             options.seed = strtoull(optarg, NULL, 0);
@@ -451,7 +451,7 @@ int main(int argc, char **argv)
         default:
             return 2;
         }
-    if (options.board == NULL || options.others > OTHERS_MAX ||
+    if (options.file == NULL || options.others > OTHERS_MAX ||
         (options.first != NULL && options.second == NULL))
         return 2;
     CHECK_EQ(shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided), 0);

@@ -18,9 +18,9 @@ awk '!/^#/ && $1 != "-" && $1 !~ /^(agree|shrink|revoke|finalize|threads)$/ { pr
 
 # job STATUS 'OPTIONS OF oshrun' 'OPTIONS OF pairs'
 job() {
-    : >"$work/board"
+    : >"$work/shm"
     # shellcheck disable=SC2086 # words
-    run "$1" --timeout $((limit_s - 10)) $2 -n 3 "$pairs" -b "$work/board" -s "$seed" $3
+    run "$1" --timeout $((limit_s - 10)) $2 -n 3 "$pairs" -b "$work/shm" -s "$seed" $3
     sed "s/^/$2 $3: /" "$work/out"
     seed=$((seed + 1))
 }

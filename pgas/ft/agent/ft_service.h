@@ -43,7 +43,7 @@ struct ft_commit_call {
     uint32_t call;
     uint32_t cause; /* struct ft_call */
     uint32_t line;  /* of the team's slot, the same on all PEs; what a PE that crashes
-                     * has sent is corrected (ft_service_close_call) */
+                     * has sent may be wrong (ft_service_settle) */
     uint32_t again; /* 1: the question is repeated, in FT_PAYLOAD_COMMIT_ASK */
 };
 

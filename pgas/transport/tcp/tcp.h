@@ -76,6 +76,12 @@ struct tcp_result {
     struct transport_completion *done;
 };
 
+/* False: an acknowledgement completes it. */
+static inline bool tcp_result_has_data(const struct tcp_result *r)
+{
+    return r->to != NULL || r->blocks != NULL;
+}
+
 enum tcp_peer_state {
     TCP_PEER_IDLE, /* no connection */
     TCP_PEER_CONNECTING,

@@ -78,7 +78,7 @@ static void tcp_peer_drop(struct tcp_peer *peer, int error)
     for (; peer->nresults > 0; peer->nresults--) {
         const struct tcp_result *r = tcp_peer_result(peer, 0);
         peer->first_result++;
-        ctx->pending -= r->to != NULL || r->blocks != NULL;
+        ctx->pending -= tcp_result_has_data(r);
         perform_completion(r->done, error);
     }
     ctx->pending -= peer->posted - peer->acked;

@@ -131,8 +131,7 @@ static void tcp_post_acked(struct tcp_peer *peer, struct transport_completion *d
 
 /* ---- puts -------------------------------------------------------------------------- */
 
-/* Append the payload of a put.  A refused post has no effect, so a missing record for a
- * reference leads to a copy. */
+/* Append the payload of a put.  False: no memory, and nothing was appended. */
 static bool tcp_post_payload(struct tcp_peer *peer, const void *from, size_t len,
                              struct transport_completion *done)
 {

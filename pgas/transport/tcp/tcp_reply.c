@@ -35,7 +35,7 @@ static void tcp_reply_end_acked(struct tcp_peer *peer)
 {
     while (peer->nresults > 0) {
         const struct tcp_result *r = tcp_result_first(peer);
-        if (r->to != NULL || r->blocks != NULL || (int32_t)(peer->acked - r->acked) < 0)
+        if (tcp_result_has_data(r) || (int32_t)(peer->acked - r->acked) < 0)
             return;
         tcp_result_end(peer);
     }
@@ -61,7 +61,7 @@ static bool tcp_reply_is_blocks(const struct tcp_peer *peer)
 {
     for (uint32_t i = 0; peer->blocks > 0 && i < peer->nresults; i++) {
         const struct tcp_result *r = tcp_peer_result(peer, i);
-        if (r->to != NULL || r->blocks != NULL)
+        if (tcp_result_has_data(r))
             return r->blocks != NULL;
     }
     return false;
@@ -89,11 +89,7 @@ static ptrdiff_t tcp_reply_size(struct tcp_stream *s, const void *head)
 
 static int tcp_reply_welcome(struct tcp_peer *peer, const char *secret)
 {
-    unsigned char differs = 0;
-
-    for (int i = 0; i < TCP_SECRET; i++)
-        differs |= peer->endpoint->welcome[i] ^ (unsigned char)secret[i];
-    if (differs != 0)
+    if (!tcp_secret_equal(peer->endpoint->welcome, (const unsigned char *)secret))
         return -EPROTO;
     tcp_peer_welcomed(peer);
     return 0;
@@ -110,9 +106,10 @@ static void tcp_reply_end_data(struct tcp_peer *peer)
 static int tcp_reply_data(struct tcp_peer *peer, const struct tcp_reply *r,
                           const char *payload)
 {
+    if (peer->nresults == 0)
+        return -EPROTO;
     const struct tcp_result *first = tcp_result_first(peer);
-
-    if (peer->nresults == 0 || first->len != r->len)
+    if (first->len != r->len)
         return -EPROTO;
     if (first->blocks != NULL) {
         first->blocks->copy(first->blocks, (void *)payload);

@@ -35,19 +35,19 @@ static char *tcp_serve_memory(const struct tcp_client *client, unsigned segment,
     return (char *)world->segment[segment].base + offset;
 }
 
+static size_t tcp_serve_word_size(unsigned flags)
+{
+    return flags & TCP_LONG ? sizeof(uint64_t) : sizeof(uint32_t);
+}
+
 /* A word of an atomic operation or a signal; NULL: it is not aligned or not inside. */
 static void *tcp_serve_word(const struct tcp_client *client, unsigned segment,
                             uint64_t offset, unsigned flags)
 {
-    size_t size = flags & TCP_LONG ? sizeof(uint64_t) : sizeof(uint32_t);
+    size_t size = tcp_serve_word_size(flags);
     char *at = tcp_serve_memory(client, segment, offset, size);
 
     return at == NULL || (uintptr_t)at % size != 0 ? NULL : at;
-}
-
-static size_t tcp_serve_word_size(unsigned flags)
-{
-    return flags & TCP_LONG ? sizeof(uint64_t) : sizeof(uint32_t);
 }
 
 /* ---- the first message ------------------------------------------------------------- */
@@ -56,13 +56,11 @@ static int tcp_serve_hello(struct tcp_client *client, const void *message)
 {
     const struct transport_net *net = client->ctx->net;
     struct tcp_hello hello;
-    unsigned char differs = 0;
 
     memcpy(&hello, message, sizeof hello);
-    for (int i = 0; i < TCP_SECRET; i++)
-        differs |= hello.secret[i] ^ net->endpoint.hello[i];
-    if (hello.magic != TCP_MAGIC || hello.version != TCP_VERSION || differs != 0 ||
-        hello.pe < 0 || hello.pe >= net->world->npes || tcp_is_lost(net, hello.pe))
+    if (hello.magic != TCP_MAGIC || hello.version != TCP_VERSION ||
+        !tcp_secret_equal(hello.secret, net->endpoint.hello) || hello.pe < 0 ||
+        hello.pe >= net->world->npes || tcp_is_lost(net, hello.pe))
         return -EPROTO;
     client->pe = hello.pe;
     client->ctx->nunknown--;

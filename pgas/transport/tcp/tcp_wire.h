@@ -18,6 +18,7 @@
 #ifndef PGAS_TRANSPORT_TCP_WIRE_H
 #define PGAS_TRANSPORT_TCP_WIRE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
@@ -28,6 +29,16 @@ enum {
     TCP_VERSION = 1,
 };
 #define TCP_MAGIC UINT64_C(0x7067617374637031) /* also the byte order */
+
+/* In constant time. */
+static inline bool tcp_secret_equal(const unsigned char *a, const unsigned char *b)
+{
+    unsigned differs = 0;
+
+    for (int i = 0; i < TCP_SECRET; i++)
+        differs |= (unsigned)(a[i] ^ b[i]);
+    return differs == 0;
+}
 
 /* The first message of the initiator. */
 struct tcp_hello {
