@@ -23,6 +23,7 @@ pgas_sources = \
 	pgas/core/memory/alloc.c pgas/core/memory/alloc.h \
 	pgas/core/progress/alive.h \
 	pgas/core/progress/block.c pgas/core/progress/block.h \
+	pgas/core/progress/block_sleep.c pgas/core/progress/block_sleep.h \
 	pgas/core/progress/progress.h \
 	pgas/core/boot/boot.h pgas/core/boot/boot_pmix.h \
 	pgas/core/base/call_site.c pgas/core/base/call_site.h \

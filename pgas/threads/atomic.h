@@ -76,7 +76,8 @@ static inline void fence_full(void)
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/* Compiler barrier; the other side calls membarrier() (see core/progress/block.c). */
+/* Compiler barrier; the other side calls membarrier() (see core/progress/block_sleep.c).
+ */
 static inline void fence_compiler(void)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);

@@ -167,6 +167,8 @@ struct transport {
     const char *text;  /* one line for oshmem_info */
     bool sends_later;  /* an accepted operation may need progress before it is sent */
     bool quick_signal; /* a signal without data has a lower latency than a put */
+    /* Posts between two calls of progress in a loop that posts; 0: the default. */
+    uint32_t posts_per_progress;
 
     /* ---- open and close ------------------------------------------------------------ */
 

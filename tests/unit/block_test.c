@@ -221,29 +221,121 @@ static void end_wait(pthread_t thread, struct any_wait *a)
     pthread_join(thread, NULL);
 }
 
-/* A change of a private word is reported to progress; no store to the heap wakes it. */
-Test(block, a_private_word_is_watched_by_progress_only, .init = world, .timeout = 30)
-{
-    static uint64_t done;
-    static uint32_t private;
-    struct any_wait a = {.goal = {&done, 1}, .wait.private = &private};
-    pthread_t thread;
+/* ---- words of this process --------------------------------------------------------- */
 
-    await_sleepers(&thread, &a, 1);
-    uint32_t before = atomic_load(&node->pe[0].wake);
+/* A thread that waits for each value of its word in turn. */
+struct private_wait {
+    uint64_t word, answered;
+    uint32_t polls; /* of the condition; atomic */
+    uint64_t rounds;
+    pthread_t thread;
+};
+
+struct private_goal {
+    struct private_wait *of;
+    struct at_least goal;
+};
+
+static bool private_reached(const void *arg)
+{
+    const struct private_goal *g = arg;
+
+    fetch_add_acq_rel_u32(&g->of->polls, 1);
+    return reached(&g->goal);
+}
+
+static void *wait_privately(void *arg)
+{
+    struct private_wait *p = arg;
+
+    for (uint64_t i = 1; i <= p->rounds; i++) {
+        struct private_goal g = {p, {&p->word, i}};
+        block_until(&(struct block_wait){.ready = private_reached,
+                                         .arg = &g,
+                                         .private = (const uint32_t *)&p->word,
+                                         .what = "test"});
+        store_release_u64(&p->answered, i);
+    }
+    return NULL;
+}
+
+static void start_privately(struct private_wait *p, int n, uint64_t rounds)
+{
+    for (int i = 0; i < n; i++) {
+        p[i] = (struct private_wait){.rounds = rounds};
+        pthread_create(&p[i].thread, NULL, wait_privately, &p[i]);
+    }
+}
+
+/* Returns when no thread has polled for 20 ms. */
+static void await_silence(const struct private_wait *p, int n)
+{
+    uint32_t before, now = 0;
+
+    do {
+        before = now;
+        usleep(20000);
+        now = 0;
+        for (int i = 0; i < n; i++)
+            now += load_relaxed_u32(&p[i].polls);
+    } while (now != before || !block_any_sleeps());
+}
+
+/* Progress wakes the thread whose word has changed, and no other; a store to the heap
+ * wakes none; block_wake_one wakes one. */
+Test(block, a_private_word_wakes_its_thread_only, .init = world, .timeout = 30)
+{
+    static struct private_wait p[3];
+    uint32_t polls[3], woken = 0;
+
+    pgas_self.env.sleep_ns = UINT64_C(1000) * 1000 * 1000 * 1000;
+    start_privately(p, 3, 1);
+    await_silence(p, 3);
+    for (int i = 0; i < 3; i++)
+        polls[i] = p[i].polls;
     for (int i = 0; i < 512; i++)
         block_poke(&node->pe[0], &word[i % 64], sizeof(uint64_t));
-    cr_assert_eq(atomic_load(&node->pe[0].wake), before);
-    for (int i = 0; i < 10000 && block_sleepers_changed() != BLOCK_UNCHANGED; i++)
-        usleep(100); /* until the sleeper has recorded the value */
-    bool reported = false;
-    for (uint32_t i = 1; i < 1000 && !reported; i++) {
-        __atomic_store_n(&private, i, __ATOMIC_RELEASE);
-        reported = block_sleepers_changed() == BLOCK_CHANGED;
-    }
-    cr_assert(reported);
-    cr_assert_eq(block_sleepers_changed(), BLOCK_UNCHANGED, "a change is reported twice");
-    end_wait(thread, &a);
+    cr_assert_eq(block_sleepers_changed(), BLOCK_UNCHANGED);
+    await_silence(p, 3);
+    for (int i = 0; i < 3; i++)
+        cr_assert_eq(p[i].polls, polls[i], "thread %d was woken", i);
+    block_wake_one();
+    await_silence(p, 3);
+    for (int i = 0; i < 3; i++)
+        woken += p[i].polls != polls[i];
+    cr_assert_eq(woken, 1);
+    for (int i = 0; i < 3; i++)
+        polls[i] = p[i].polls;
+    store_release_u64(&p[1].word, 1);
+    cr_assert_eq(block_sleepers_changed(), BLOCK_UNCHANGED, "nobody else is to be woken");
+    pthread_join(p[1].thread, NULL);
+    cr_assert(p[0].polls == polls[0] && p[2].polls == polls[2]);
+    p[0].word = p[2].word = 1;
+    block_wake_own();
+    pthread_join(p[0].thread, NULL);
+    pthread_join(p[2].thread, NULL);
+    cr_assert_not(block_any_sleeps());
+}
+
+/* A lost wake-up lasts a minute. */
+Test(block, private_words_lose_no_wakeup, .init = world, .timeout = 30)
+{
+    enum { N = 4, PRIVATE_ROUNDS = ROUNDS / 4 };
+    static struct private_wait p[N];
+
+    pgas_self.env.sleep_ns = UINT64_C(1000) * 1000 * 1000 * 1000;
+    start_privately(p, N, PRIVATE_ROUNDS);
+    for (uint64_t round = 1; round <= PRIVATE_ROUNDS; round++)
+        for (int i = 0; i < N; i++) {
+            while (load_acquire_u64(&p[i].answered) + 1 < round)
+                usleep(1);
+            delay();
+            store_release_u64(&p[i].word, round);
+            block_sleepers_changed();
+        }
+    for (int i = 0; i < N; i++)
+        pthread_join(p[i].thread, NULL);
+    cr_assert_not(block_any_sleeps());
 }
 
 /* A wait for a word that crosses 8 aligned bytes is a wait for any store. */

@@ -67,7 +67,7 @@ struct node_pe {
      * to sleep, on a word in that line; 0: no sleeper.  Read by every put and atomic to
      * the PE; its cache line is read-mostly, so that it stays in the callers' caches. */
     _Alignas(NODE_LINE) _Atomic uint64_t sleep_mask;
-    /* Word on which each sleeper waits (see block.c); 0: free slot. */
+    /* Word on which each sleeper waits (block_sleep.c); 0: free slot. */
     _Atomic uint64_t sleep_key[NODE_SLEEP_SLOTS];
     /* Futex word of the sleepers; each wake-up increments it. */
     _Alignas(NODE_LINE) _Atomic uint32_t wake;

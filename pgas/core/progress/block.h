@@ -84,15 +84,21 @@ bool block_spin(block_ready ready, const void *arg);
  * at symmetric address addr or on any store.  NULL: wakes them in any case. */
 void block_wake(struct node_pe *pe, const void *addr, size_t len);
 
-/* Wakes all sleeping threads of this PE. */
+/* Wakes all sleeping threads of this PE; one of them, or several if they share a futex.
+ */
 void block_wake_own(void);
+void block_wake_one(void);
+
+/* True if a thread of this PE sleeps, or is about to. */
+bool block_any_sleeps(void);
 
 /* As block_wake; returns `value`, so that the caller can make it a tail call. */
 uint64_t block_wake_then(struct node_pe *pe, const void *addr, size_t len,
                          uint64_t value);
 
-/* Whether the caller must wake the sleeping threads of this PE after network progress:
- * no; a word that one waits for has changed since its last check, which is reported once;
+/* Wakes the threads that wait for a word of this process that has changed.  Whether the
+ * caller must wake the other sleeping threads of this PE after network progress: no; a
+ * word that one waits for has changed since its last check, which is reported once;
  * perhaps, since one waits for any store. */
 enum block_change { BLOCK_UNCHANGED, BLOCK_CHANGED, BLOCK_UNKNOWN };
 enum block_change block_sleepers_changed(void);

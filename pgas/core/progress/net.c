@@ -330,6 +330,17 @@ bool net_try_lock(struct net_ctx *c)
     return false;
 }
 
+bool net_try_serve(struct net_ctx *c)
+{
+    if (!net_needs_progress(c) || !net_try_lock(c))
+        return false;
+    /* The thread that waits stores `attended` before it acquires the lock. */
+    if (net_needs_progress(c))
+        return true;
+    net_unlock(c);
+    return false;
+}
+
 void net_unlock(struct net_ctx *c)
 {
     if (c->locked)
@@ -355,7 +366,7 @@ static void net_ctx_list(struct net *n, struct net_ctx *c)
     pthread_mutex_unlock(&n->ctx_lock);
 }
 
-struct net_ctx *net_ctx_open(bool private)
+struct net_ctx *net_ctx_open(bool private, bool serialized)
 {
     struct net *n = pgas_self.net;
     struct net_ctx *c = calloc(1, sizeof *c);
@@ -365,6 +376,7 @@ struct net_ctx *net_ctx_open(bool private)
     pthread_mutex_init(&c->lock, NULL);
     /* The progress thread skips contexts without a lock. */
     c->locked = !private || n->t->sends_later;
+    c->exclusive = private || serialized;
     c->owner = pthread_self();
     pthread_mutex_lock(&n->open_lock);
     int rc = n->t->ctx_open(n->open, &c->t);

@@ -74,8 +74,9 @@ const char *net_text(void);
 /* The default context, shared by all threads; NULL if the job has no transport. */
 struct net_ctx *net_ctx_default(void);
 /* A transport context for a user context, or the default one if the transport has no
- * more.  `private`: only the calling thread will use it. */
-struct net_ctx *net_ctx_open(bool private);
+ * more.  `private`: only the calling thread will use it; `serialized`: one thread at a
+ * time will. */
+struct net_ctx *net_ctx_open(bool private, bool serialized);
 /* Call after net_quiet.  Does nothing for NULL and the default context. */
 void net_ctx_close(struct net_ctx *c);
 
@@ -176,6 +177,9 @@ void net_idle(void);
 /* True if the progress thread handed polling over to the waiter that it woke, because
  * other PEs keep accessing this one. */
 bool net_poll_handed_over(void);
+/* True if the thread that polled has stopped without notice, as after its wait: the
+ * progress thread has not noticed it yet. */
+bool net_poll_abandoned(void);
 /* Liveness probe of the other nodes.  Called periodically by a thread that has slept for
  * slept_ns in one wait; ends the job if a PE of another node has not answered for
  * env.net_timeout. */

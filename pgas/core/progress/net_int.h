@@ -24,13 +24,20 @@ struct net_ctx {
     struct transport_ctx *t;
     bool locked;
     uint64_t posts;  /* operations that the transport has accepted; under lock */
-    uint32_t turns;  /* attempts to post; under lock */
+    uint32_t turns;  /* attempts to post since the last progress by one; under lock */
     bool serves;     /* context 0, the target of other PEs' operations on this PE */
     pthread_t owner; /* if !locked */
     /* Nonzero if operations are outstanding that net_quiet must wait for.  Stored with
      * release after calls of the transport: a thread that loads 0 with acquire may treat
      * the operations as complete. */
     uint32_t open;
+    /* Counters for waiting threads (block_wait.private): progress that has completed
+     * something, and progress after which nothing is outstanding.  Stored under lock. */
+    uint32_t progressed, drained;
+    bool exclusive; /* one thread at a time uses the context */
+    /* 1: that thread waits for an operation of the context, and no other thread may
+     * progress it (net_try_serve).  Atomic. */
+    uint32_t attended;
     pthread_mutex_t lock;
     struct net_ctx *next; /* in net->contexts */
 };
@@ -158,7 +165,18 @@ void net_watch_init(void);
 /* Lock and unlock a context; net_try_lock is false if another thread holds it. */
 void net_lock(struct net_ctx *c);
 bool net_try_lock(struct net_ctx *c);
+/* True if a user context needs to be progressed by a thread that does not wait for it. */
+static inline bool net_needs_progress(const struct net_ctx *c)
+{
+    return load_relaxed_u32(&c->open) != 0 && load_relaxed_u32(&c->attended) == 0;
+}
+/* Locks a user context if it needs to be progressed by a thread that does not wait for
+ * it; false if it does not, or another thread has the lock. */
+bool net_try_serve(struct net_ctx *c);
 void net_unlock(struct net_ctx *c);
+
+/* Progresses the context, whose lock the caller holds; returns the number of events. */
+int net_ctx_progress(struct net_ctx *c);
 
 /* ---- net_endpoint.c: endpoint descriptors ----------------------------------------- */
 
@@ -196,8 +214,6 @@ void net_node_name(struct net *n, int pe, char *name, size_t size);
  * progress thread backs off. */
 void net_polled(struct net_ctx *c);
 
-/* True if a thread of this PE sleeps, or is about to. */
-bool net_any_sleeps(void);
 /* Wakes the sleeping waiters of this PE if a word that one of them waits for has changed,
  * or if one waits for any store.  Call after progress. */
 void net_wake_sleepers(void);

@@ -5,8 +5,8 @@
  *
  * A transport never blocks.  Every wait here is one block_until.  Context 0 is progressed
  * by block.c (net_poll) and, while the thread sleeps, by the progress thread, which wakes
- * it.  Other contexts are progressed by the condition of the wait; the thread sleeps on
- * the context's file descriptor.
+ * it.  So are user contexts that several threads share.  Other contexts are progressed by
+ * the condition of the wait; the thread sleeps on the context's file descriptor.
  * Uses: net_int, block, clock, log.
  */
 #include "config.h"
@@ -24,8 +24,8 @@
 #include "pgas/ft/ft.h"
 
 enum {
-    POSTS_PER_PROGRESS = 8, /* a power of two */
-    LONG_FRAGMENT = 8192,   /* bytes of blocks that count as that many posts */
+    POSTS_PER_PROGRESS = 8,
+    LONG_FRAGMENT = 8192, /* bytes of blocks that count as that many posts */
 };
 
 /* ---- posting ---------------------------------------------------------------------- */
@@ -70,7 +70,7 @@ static int net_post_put_blocks(const struct net_op *o)
     if (rc != 0)
         return rc;
     if (o->fragment->blocks.bytes >= LONG_FRAGMENT)
-        o->c->turns |= POSTS_PER_PROGRESS - 1;
+        o->c->turns = UINT32_MAX - 1;
     return pgas_self.net->t->put_blocks(o->c->t, &o->fragment->blocks);
 }
 
@@ -97,14 +97,16 @@ ALWAYS_INLINE int net_post_quiet_all(const struct net_op *o)
     return pgas_self.net->t->quiet_all(o->c->t);
 }
 
-/* Progresses a full context, and any context every POSTS_PER_PROGRESS posts: a posting
- * loop then reaps completions itself and does not contend with the progress thread for
- * the lock. */
+/* Progresses a full context, and any context after some posts: a posting loop then reaps
+ * completions itself and does not contend with the progress thread for the lock. */
 static bool net_op_progress(struct net_ctx *c, bool full, int *events)
 {
-    if (likely(!full && ++c->turns % POSTS_PER_PROGRESS != 0))
+    uint32_t posts = pgas_self.net->t->posts_per_progress;
+
+    if (likely(!full && ++c->turns < (posts > 0 ? posts : POSTS_PER_PROGRESS)))
         return false;
-    *events = pgas_self.net->t->progress(c->t);
+    c->turns = 0;
+    *events = net_ctx_progress(c);
     net_polled(c);
     return true;
 }
@@ -175,7 +177,7 @@ static bool net_op_completed(const struct net_op *o)
         return true;
     if (o->c->serves || !net_try_lock(o->c))
         return false; /* progressed by net_poll or by another thread */
-    pgas_self.net->t->progress(o->c->t);
+    net_ctx_progress(o->c);
     net_unlock(o->c);
     net_wake_sleepers(); /* progress of one context may progress all of them */
     return load_acquire_u32(&o->done->pending) == 0;
@@ -249,7 +251,7 @@ static bool net_op_sleep_on_ctx(const struct net_op *o, int ms)
     return armed != 0 || os_poll(&fd, 1, fd.fd < 0 || ms == 0 ? 1 : ms) > 0;
 }
 
-/* block_wait.sleep for contexts other than 0. */
+/* block_wait.sleep for exclusive contexts. */
 static void net_wait_nap(const void *arg, uint64_t ns)
 {
     struct net_wait *w = net_wait_of(arg);
@@ -258,19 +260,38 @@ static void net_wait_nap(const void *arg, uint64_t ns)
     net_back_off(&w->wakes, net_op_sleep_on_ctx(w->op, ms));
 }
 
+/* The word that changes when the operation can proceed. */
+static const uint32_t *net_op_word(const struct net_op *o, block_ready ready)
+{
+    if (ready == net_wait_completed)
+        return &o->done->pending;
+    return o->tracking == NET_CLOSES ? &o->c->drained : &o->c->progressed;
+}
+
+/* The only thread that uses the context waits: no other one progresses the context from
+ * now on, so that a completion after the check of the condition ends a sleep. */
+static void net_ctx_attend(struct net_ctx *c)
+{
+    store_relaxed_u32(&c->attended, 1);
+    net_lock(c);
+    net_unlock(c);
+}
+
 static __attribute__((noinline)) void net_op_wait_until(struct net_op *o,
                                                         block_ready ready)
 {
     struct net_wait wait = {.op = o}, *w = &wait;
-    bool completes = ready == net_wait_completed;
 
+    if (o->c->exclusive)
+        net_ctx_attend(o->c);
     block_until(&(struct block_wait){.ready = ready,
                                      .arg = &w,
-                                     .private = completes ? &o->done->pending : NULL,
+                                     .private = net_op_word(o, ready),
                                      .remote = true,
                                      .what = o->fn,
                                      .on_stall = net_wait_on_stall,
-                                     .sleep = o->c->serves ? NULL : net_wait_nap});
+                                     .sleep = o->c->exclusive ? net_wait_nap : NULL});
+    store_relaxed_u32(&o->c->attended, 0);
 }
 
 /* The PE is dead and the operation has no effect.  A refused post has not changed its

@@ -17,12 +17,6 @@
 
 enum { STALLS_MAX = 16 }; /* consecutive wake-ups without progress, then back off */
 
-bool net_any_sleeps(void)
-{
-    return atomic_load_explicit(&pgas_self.node->pe[pgas_self.local_rank].sleep_mask,
-                                memory_order_acquire) != 0;
-}
-
 void net_wake_sleepers(void)
 {
     if (block_sleepers_changed() != BLOCK_UNCHANGED)
@@ -60,6 +54,19 @@ void net_wake_local(void)
     net_wake_sleepers();
 }
 
+int net_ctx_progress(struct net_ctx *c)
+{
+    const struct transport *t = pgas_self.net->t;
+    int events = t->progress(c->t);
+
+    if (events <= 0)
+        return events;
+    store_relaxed_u32(&c->progressed, c->progressed + 1);
+    if (t->pending(c->t, NULL) == 0)
+        store_relaxed_u32(&c->drained, c->drained + 1);
+    return events;
+}
+
 /* Progresses the user's contexts with outstanding operations. */
 static void net_poll_contexts(struct net *n)
 {
@@ -67,9 +74,9 @@ static void net_poll_contexts(struct net *n)
         pthread_mutex_trylock(&n->ctx_lock) != 0)
         return;
     for (struct net_ctx *c = n->contexts; c != NULL; c = c->next) {
-        if (load_relaxed_u32(&c->open) == 0 || !net_try_lock(c))
+        if (!net_try_serve(c))
             continue;
-        n->t->progress(c->t);
+        net_ctx_progress(c);
         net_unlock(c);
         net_wake_sleepers(); /* progress of one context may progress all of them */
     }
@@ -110,7 +117,7 @@ void net_poll(void)
     net_poll_contexts(n);
     if (!net_try_lock(&n->ctx_0))
         return;
-    n->t->progress(n->ctx_0.t);
+    net_ctx_progress(&n->ctx_0);
     net_unlock(&n->ctx_0);
     net_poll_wake(now);
 }
@@ -133,6 +140,14 @@ void net_idle(void)
 bool net_poll_handed_over(void)
 {
     return pgas_self.net != NULL && load_acquire_u32(&pgas_self.net->handed) != 0;
+}
+
+bool net_poll_abandoned(void)
+{
+    uint64_t polled =
+        pgas_self.net != NULL ? load_relaxed_u64(&pgas_self.net->polled_ns) : 0;
+
+    return polled != 0 && clock_ns() - polled > TIMING_POLL_LEFT;
 }
 
 void net_back_off(unsigned *turns, bool stalled)

@@ -63,7 +63,7 @@ static int net_progress_work(struct net *n, bool *done)
     int turns = 0;
 
     net_lock(&n->ctx_0);
-    while (turns < PROGRESS_AT_ONCE && n->t->progress(n->ctx_0.t) > 0)
+    while (turns < PROGRESS_AT_ONCE && net_ctx_progress(&n->ctx_0) > 0)
         turns++;
     int armed = n->t->arm(n->ctx_0.t);
     net_unlock(&n->ctx_0);
@@ -79,13 +79,13 @@ static bool net_progress_add_contexts(struct net *n, struct pollfd *fds, nfds_t 
 
     pthread_mutex_lock(&n->ctx_lock);
     for (struct net_ctx *c = n->contexts; c != NULL; c = c->next) {
-        if (load_relaxed_u32(&c->open) == 0 || !c->locked)
+        if (!net_needs_progress(c) || !c->locked)
             continue;
-        if (*nfds == FDS || !net_try_lock(c)) {
+        if (*nfds == FDS || !net_try_serve(c)) {
             all = false;
             continue;
         }
-        int armed = n->t->progress(c->t) > 0 ? -EAGAIN : n->t->arm(c->t),
+        int armed = net_ctx_progress(c) > 0 ? -EAGAIN : n->t->arm(c->t),
             fd = n->t->fd(c->t);
         net_unlock(c);
         all = all && armed == 0 && fd >= 0;
@@ -132,15 +132,15 @@ void net_kick(struct net *n)
         net_progress_end_sleep(n);
 }
 
-/* Other PEs access this one while one of its threads waits: hands polling over to the
- * waiter, which is woken, polls for a while (block_stay_awake) and serves the next
+/* Other PEs access this one while threads of it wait: hands polling over to a waiter,
+ * which is woken, polls for a while (block_stay_awake) and serves the next
  * messages. The state precedes the wake-up, because a waiter that goes back to sleep
  * immediately revokes the hand-over (net_idle). */
 static void net_progress_hand_over(struct net *n)
 {
     net_polled(&n->ctx_0);
     store_release_u32(&n->handed, 1);
-    block_wake_own();
+    block_wake_one();
 }
 
 static void *net_progress_serve(void *arg)
@@ -156,7 +156,7 @@ static void *net_progress_serve(void *arg)
         }
         int armed = net_progress_work(n, &done);
         net_check_suspects(n);
-        if (ready && !pgas_self.oversubscribed && net_any_sleeps())
+        if (ready && !pgas_self.oversubscribed && block_any_sleeps())
             net_progress_hand_over(n);
         else
             net_wake_sleepers();

@@ -51,7 +51,8 @@ static struct net_ctx *ctx_open_net(struct shmem_ctx *ctx)
     struct net_ctx *net = __atomic_load_n(&ctx->net, __ATOMIC_RELAXED);
     PGAS_ASSERT(ctx->team != NULL && pgas_self.net != NULL);
     if (net == NULL) {
-        net = net_ctx_open((ctx->options & SHMEM_CTX_PRIVATE) != 0);
+        net = net_ctx_open((ctx->options & SHMEM_CTX_PRIVATE) != 0,
+                           (ctx->options & SHMEM_CTX_SERIALIZED) != 0);
         __atomic_store_n(&ctx->net, net, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&STATE.net_lock);

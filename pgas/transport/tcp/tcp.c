@@ -94,6 +94,7 @@ const struct transport transport_tcp = {
     .text = "TCP sockets: any IP network, all operations by the target's CPU",
     .quick_signal = true,
     .sends_later = true,
+    .posts_per_progress = 128, /* a call of epoll_wait takes as long as many posts */
     .open = tcp_net_open,
     .close = tcp_net_close,
     .address = tcp_net_address,

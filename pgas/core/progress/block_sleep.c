@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* block_sleep.c - see block_sleep.h, and block.h for the wake-up protocol. */
+#include "config.h"
+
+#include <linux/membarrier.h>
+#include <pthread.h>
+
+#include "pgas/core/base/os.h"
+#include "pgas/core/base/pgas_assert.h"
+#include "pgas/core/core_state.h"
+#include "pgas/core/memory/symaddr.h"
+#include "pgas/core/progress/block_sleep.h"
+
+#define STATE core_self.block
+
+enum { WAKES_AT_ONCE = 16 };
+
+/* sleep_mask of a PE that every store must wake.  A mask built from keys has at most
+ * NODE_SLEEP_SLOTS bits set. */
+#define ANY UINT64_MAX
+_Static_assert(NODE_SLEEP_SLOTS < 64, "a mask built from keys is never ANY");
+
+/* ---- wake-ups by a PE -------------------------------------------------------------- */
+
+/*
+ * The key of a symmetric word, the same on all PEs: 2 * (offset in 8-byte units + 1) in
+ * the heap, plus 1 in the data segment; 0 for an address in neither segment.
+ */
+static uint64_t block_key_of(const void *addr)
+{
+    size_t offset;
+    enum transport_segment segment = symaddr_find(addr, 1, &offset);
+
+    return segment == SEGMENTS
+               ? 0
+               : (offset / sizeof(uint64_t) + 1) * 2 + (segment == SEGMENT_DATA);
+}
+
+/* True if a thread of the PE sleeps on a word in the len bytes, or on any store. */
+static bool block_sleeps_for(const struct node_pe *pe, const void *addr, size_t len)
+{
+    uint64_t first = block_key_of(addr);
+    uint64_t units = ((uintptr_t)addr % sizeof(uint64_t) + len + sizeof(uint64_t) - 1) /
+                     sizeof(uint64_t);
+
+    /* Orders the caller's load of the mask before the loads of the keys: the key of a
+     * sleeper whose bit was set is visible. */
+    fence_acq_rel();
+    for (int i = 0; i < NODE_SLEEP_SLOTS; i++) {
+        uint64_t key = atomic_load_explicit(&pe->sleep_key[i], memory_order_acquire);
+        if (key != 0 && key % 2 == first % 2 && key >= first && key < first + 2 * units)
+            return true;
+    }
+    return first == 0 ||
+           atomic_load_explicit(&pe->sleep_mask, memory_order_acquire) == ANY;
+}
+
+void block_wake(struct node_pe *pe, const void *addr, size_t len)
+{
+    PGAS_ASSERT(pe >= pgas_self.node->pe);
+    PGAS_ASSERT(pe < pgas_self.node->pe + pgas_self.local_size);
+    if (addr != NULL && !block_sleeps_for(pe, addr, len))
+        return;
+    atomic_fetch_add_explicit(&pe->wake, 1, memory_order_release);
+    os_futex_wake(&pe->wake);
+}
+
+uint64_t block_wake_then(struct node_pe *pe, const void *addr, size_t len, uint64_t value)
+{
+    block_wake(pe, addr, len);
+    return value;
+}
+
+/* ---- threads that sleep on `wake` ---------------------------------------------------
+ */
+
+/* The mask bit of a key: the index of the cache line within its (4 KiB) page. */
+static uint64_t block_bit_of(uint64_t key)
+{
+    return (uint64_t)1 << ((key / 2 - 1) * sizeof(uint64_t) / NODE_LINE % 64);
+}
+
+/* Recomputes the mask from the sleepers of this PE.  Called with list_lock held. */
+static void block_publish_mask(struct node_pe *me)
+{
+    uint64_t mask = STATE.unlisted > 0 ? ANY : 0;
+
+    for (int i = 0; i < NODE_SLEEP_SLOTS; i++) {
+        uint64_t key = atomic_load_explicit(&me->sleep_key[i], memory_order_relaxed);
+        mask |= key != 0 ? block_bit_of(key) : 0;
+    }
+    PGAS_ASSERT(STATE.unlisted > 0 || mask != ANY);
+    atomic_store_explicit(&me->sleep_mask, mask, memory_order_seq_cst);
+}
+
+static int block_free_slot(const struct node_pe *me)
+{
+    for (int i = 0; i < NODE_SLEEP_SLOTS; i++)
+        if (atomic_load_explicit(&me->sleep_key[i], memory_order_relaxed) == 0)
+            return i;
+    return -1;
+}
+
+/* Publishes the word on which this thread is going to sleep; NULL: any store.  Returns
+ * its slot, or -1 if any store wakes the thread. */
+static int block_list(struct node_pe *me, const void *word)
+{
+    uintptr_t unit = (uintptr_t)word / sizeof(uint64_t) * sizeof(uint64_t);
+    uint64_t key = word != NULL ? block_key_of(word) : 0;
+
+    pthread_mutex_lock(&STATE.list_lock);
+    int slot = key != 0 ? block_free_slot(me) : -1;
+    if (slot >= 0) {
+        STATE.sleeper[slot] = (struct block_sleeper){.unit = (const void *)unit};
+        atomic_store_explicit(&me->sleep_key[slot], key, memory_order_release);
+    } else {
+        STATE.unlisted++;
+    }
+    PGAS_ASSERT(STATE.unlisted >= 0);
+    block_publish_mask(me);
+    pthread_mutex_unlock(&STATE.list_lock);
+    return slot;
+}
+
+static void block_unlist(struct node_pe *me, int slot)
+{
+    PGAS_ASSERT(slot >= -1 && slot < NODE_SLEEP_SLOTS);
+    PGAS_ASSERT(slot < 0 || atomic_load(&me->sleep_key[slot]) != 0);
+    pthread_mutex_lock(&STATE.list_lock);
+    if (slot >= 0)
+        atomic_store_explicit(&me->sleep_key[slot], 0, memory_order_release);
+    else
+        STATE.unlisted--;
+    PGAS_ASSERT(STATE.unlisted >= 0);
+    block_publish_mask(me);
+    pthread_mutex_unlock(&STATE.list_lock);
+}
+
+/* ---- threads that sleep on a word of this process ---------------------------------- */
+
+static void block_own_link(struct block_own *own)
+{
+    atomic_store_explicit(&own->woken, 0, memory_order_relaxed);
+    own->prev = NULL;
+    own->next = STATE.own;
+    if (own->next != NULL)
+        own->next->prev = own;
+    __atomic_store_n(&STATE.own, own, __ATOMIC_RELEASE);
+}
+
+static void block_own_unlink(struct block_own *own)
+{
+    if (own->next != NULL)
+        own->next->prev = own->prev;
+    if (own->prev != NULL)
+        own->prev->next = own->next;
+    else
+        __atomic_store_n(&STATE.own, own->next, __ATOMIC_RELEASE);
+}
+
+/* Removes the threads whose words have changed, or any, from the list; returns their
+ * number, at most `max`.  Under list_lock. */
+static int block_own_remove(_Atomic uint32_t **futex, int max, bool any)
+{
+    struct block_own *next;
+    int n = 0;
+
+    for (struct block_own *own = STATE.own; own != NULL && n < max; own = next) {
+        next = own->next;
+        if (!any && load_relaxed_u32(own->word) == own->seen)
+            continue;
+        futex[n++] = &own->woken;
+        block_own_unlink(own);
+        atomic_store_explicit(&own->woken, 1, memory_order_release);
+    }
+    return n;
+}
+
+/* A thread that was removed may return, and its futex be gone, before it is woken: only
+ * the address is used. */
+static void block_own_wake(bool all)
+{
+    _Atomic uint32_t *futex[WAKES_AT_ONCE];
+    int n = WAKES_AT_ONCE;
+
+    while (n == WAKES_AT_ONCE) {
+        pthread_mutex_lock(&STATE.list_lock);
+        n = block_own_remove(futex, WAKES_AT_ONCE, all);
+        pthread_mutex_unlock(&STATE.list_lock);
+        for (int i = 0; i < n; i++)
+            os_futex_wake(futex[i]);
+    }
+}
+
+static bool block_own_any(void)
+{
+    return __atomic_load_n(&STATE.own, __ATOMIC_ACQUIRE) != NULL;
+}
+
+static void block_own_enter(struct block_own *own, const uint32_t *word)
+{
+    *own = (struct block_own){.word = word};
+    pthread_mutex_lock(&STATE.list_lock);
+    block_own_link(own);
+    pthread_mutex_unlock(&STATE.list_lock);
+}
+
+/* Dekker's pattern: this thread enters the list, executes a fence and checks its
+ * condition; a thread that makes progress changes the word, executes a fence
+ * (block_sleepers_changed) and reads the list. */
+static void block_own_arm(struct block_own *own)
+{
+    pthread_mutex_lock(&STATE.list_lock);
+    if (atomic_load_explicit(&own->woken, memory_order_acquire) != 0)
+        block_own_link(own);
+    own->seen = load_relaxed_u32(own->word);
+    pthread_mutex_unlock(&STATE.list_lock);
+    fence_full();
+}
+
+static void block_own_leave(struct block_own *own)
+{
+    pthread_mutex_lock(&STATE.list_lock);
+    if (atomic_load_explicit(&own->woken, memory_order_acquire) == 0)
+        block_own_unlink(own);
+    pthread_mutex_unlock(&STATE.list_lock);
+}
+
+/* The unit contains the word and perhaps other variables, which other threads may access
+ * without atomics. */
+static __attribute__((noinline, no_sanitize_address, no_sanitize_thread)) uint64_t
+block_load_unit(const uint64_t *unit)
+{
+    return __atomic_load_n(unit, __ATOMIC_RELAXED);
+}
+
+/*
+ * Dekker's pattern between a sleeper and a thread that has made progress: the sleeper
+ * records the value of its word, executes a fence, checks its condition, and sleeps; the
+ * other thread changes the word, executes a fence, and compares it with the recorded
+ * value. If the check precedes the change, the recorded value is the one before the
+ * change.
+ */
+static void block_sleeper_record(int slot)
+{
+    if (slot < 0)
+        return;
+    struct block_sleeper *s = &STATE.sleeper[slot];
+    store_relaxed_u64(&s->seen, block_load_unit(s->unit));
+    fence_full();
+}
+
+/* Records the new values, so that the caller wakes the sleeper once per change. */
+static bool block_sleeper_changed(struct block_sleeper *s)
+{
+    uint64_t value = block_load_unit(s->unit);
+    bool changed = value != load_relaxed_u64(&s->seen);
+
+    store_relaxed_u64(&s->seen, value);
+    return changed;
+}
+
+/* Whether a word of the threads that share `wake` has changed. */
+static enum block_change block_listed_changed(const struct node_pe *me)
+{
+    enum block_change change = BLOCK_UNCHANGED;
+
+    pthread_mutex_lock(&STATE.list_lock);
+    if (STATE.unlisted > 0)
+        change = BLOCK_UNKNOWN;
+    for (int i = 0; i < NODE_SLEEP_SLOTS; i++)
+        if (atomic_load_explicit(&me->sleep_key[i], memory_order_relaxed) != 0 &&
+            block_sleeper_changed(&STATE.sleeper[i]))
+            change = BLOCK_CHANGED;
+    pthread_mutex_unlock(&STATE.list_lock);
+    return change;
+}
+
+enum block_change block_sleepers_changed(void)
+{
+    const struct node_pe *me = &pgas_self.node->pe[pgas_self.local_rank];
+    enum block_change change = BLOCK_UNCHANGED;
+
+    fence_full();
+    bool own = block_own_any(),
+         listed = atomic_load_explicit(&me->sleep_mask, memory_order_acquire) != 0;
+    if (!own && !listed)
+        return BLOCK_UNCHANGED;
+    pgas_thread.locks++; /* a signal handler must not finalize (net_inside) */
+    if (own)
+        block_own_wake(false);
+    if (listed)
+        change = block_listed_changed(me);
+    pgas_thread.locks--;
+    return change;
+}
+
+/* Publishes a sleeper; the block_poke of every later store to the word sees it. */
+static int block_list_fenced(struct node_pe *me, const void *word)
+{
+    int slot = block_list(me, word);
+
+    if (pgas_self.membarrier)
+        os_membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+    return slot;
+}
+
+/* ---- this PE's threads ------------------------------------------------------------- */
+
+void block_wake_own(void)
+{
+    block_wake(&pgas_self.node->pe[pgas_self.local_rank], NULL, 0);
+    if (block_own_any())
+        block_own_wake(true);
+}
+
+void block_wake_one(void)
+{
+    _Atomic uint32_t *futex[WAKES_AT_ONCE];
+
+    pthread_mutex_lock(&STATE.list_lock);
+    int n = block_own_remove(futex, 1, true);
+    pthread_mutex_unlock(&STATE.list_lock);
+    if (n > 0)
+        os_futex_wake(futex[0]);
+    else
+        block_wake(&pgas_self.node->pe[pgas_self.local_rank], NULL, 0);
+}
+
+bool block_any_sleeps(void)
+{
+    const struct node_pe *me = &pgas_self.node->pe[pgas_self.local_rank];
+
+    return block_own_any() ||
+           atomic_load_explicit(&me->sleep_mask, memory_order_acquire) != 0;
+}
+
+void block_sleep_enter(struct block_sleep *s, const struct block_wait *w, bool any)
+{
+    *s = (struct block_sleep){.me = &pgas_self.node->pe[pgas_self.local_rank],
+                              .any = any,
+                              .is_own = !any && w->word == NULL && w->private != NULL};
+    if (s->is_own)
+        block_own_enter(&s->own, w->private);
+    else
+        s->slot = block_list_fenced(s->me, any ? NULL : w->word);
+}
+
+uint32_t block_sleep_arm(struct block_sleep *s)
+{
+    if (s->is_own) {
+        block_own_arm(&s->own);
+        return 0;
+    }
+    uint32_t seen = atomic_load_explicit(&s->me->wake, memory_order_acquire);
+    block_sleeper_record(s->slot);
+    return seen;
+}
+
+void block_sleep_for(struct block_sleep *s, uint32_t seen, uint64_t ns)
+{
+    os_futex_wait(s->is_own ? &s->own.woken : &s->me->wake, seen, ns);
+}
+
+void block_sleep_leave(struct block_sleep *s)
+{
+    if (s->is_own)
+        block_own_leave(&s->own);
+    else
+        block_unlist(s->me, s->slot);
+}
