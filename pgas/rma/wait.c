@@ -75,6 +75,7 @@ uint64_t wait_for(const void *word, size_t size, enum wait_kind kind,
     const struct interval in = *interval; /* a private copy can stay in registers */
     uint64_t seen;
 
+    net_send();
     for (int i = pgas_self.oversubscribed ? SPINS_OVERSUBSCRIBED : SPINS; i > 0; i--) {
         seen = word_load(word, size, kind);
         if (interval_has(&in, seen))

@@ -182,6 +182,7 @@ void wait_set_all(const struct wait_set *set, const char *fn)
     struct search s = wait_set_search(set, fn);
     size_t n = set->n;
 
+    net_send();
     for (size_t i = wait_set_seek(&s, false, 0, n); i < n;
          i = wait_set_seek(&s, false, i + 1, n)) {
         struct interval in = wait_set_interval(&s, set->size, i);
@@ -195,6 +196,7 @@ size_t wait_set_any(const struct wait_set *set, const char *fn)
     struct search s = wait_set_search(set, fn);
 
     s.first = wait_set_random_start(set->n);
+    net_send();
     if (!wait_set_find_any(&s))
         wait_set_block(&s, wait_set_any_ready);
     return s.found;
@@ -205,6 +207,7 @@ size_t wait_set_some(const struct wait_set *set, size_t *indices, const char *fn
     struct search s = wait_set_search(set, fn);
 
     s.indices = indices;
+    net_send();
     if (!wait_set_find_some(&s))
         wait_set_block(&s, wait_set_some_ready);
     return s.found;

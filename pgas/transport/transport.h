@@ -165,7 +165,6 @@ enum {
 struct transport {
     const char *name;  /* as in SHMEM_TRANSPORT */
     const char *text;  /* one line for oshmem_info */
-    bool sends_later;  /* an accepted operation may need progress before it is sent */
     bool quick_signal; /* a signal without data has a lower latency than a put */
     /* Posts between two calls of progress in a loop that posts; 0: the default. */
     uint32_t posts_per_progress;
@@ -271,6 +270,10 @@ struct transport {
      * transport has processed; 0 does not imply that no PE has written to this PE's
      * memory. */
     int (*progress)(struct transport_ctx *ctx);
+    /* Send operations that were accepted and are queued, such as those that wait for a
+     * reply to earlier ones.  NULL: the transport queues none; with another one, progress
+     * may be needed before an accepted operation is sent. */
+    void (*send)(struct transport_ctx *ctx);
     /* A descriptor that polls readable when progress(ctx) has work. -1: none at present;
      * the caller must call progress periodically, and fd again after each progress. Any
      * thread may call it. */

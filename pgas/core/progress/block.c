@@ -344,6 +344,7 @@ bool block_until(const struct block_wait *w)
             w->sleep != NULL ? block_sleep_by_caller(me, w) : block_sleep_until(me, w);
     if (--pgas_thread.waits == 0)
         block_what_release(me);
+    net_send();
     net_wake_local();
     if (unlikely(!ready) && ft_wait_state(w->team != NULL, false) == FT_WAIT_UNWIND)
         ft_unwind();

@@ -375,7 +375,7 @@ struct net_ctx *net_ctx_open(bool private, bool serialized)
         return &n->ctx_0;
     pthread_mutex_init(&c->lock, NULL);
     /* The progress thread skips contexts without a lock. */
-    c->locked = !private || n->t->sends_later;
+    c->locked = !private || n->t->send != NULL;
     c->exclusive = private || serialized;
     c->owner = pthread_self();
     pthread_mutex_lock(&n->open_lock);

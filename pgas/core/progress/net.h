@@ -162,6 +162,15 @@ void net_quiet_all(struct net_ctx *c, const char *fn);
 
 /* Progresses all contexts that no other thread is progressing. */
 void net_poll(void);
+/* Sends the operations that the transport has queued.  Called where the program waits for
+ * other PEs, which may wait for these operations: if the condition of the wait is true
+ * already, the program returns to computing without a call of progress. */
+void net_send_queued(void);
+ALWAYS_INLINE void net_send(void)
+{
+    if (unlikely(pgas_self.net != NULL))
+        net_send_queued();
+}
 /* True if operations are outstanding on a private context of the calling thread.  No
  * other thread progresses it, so the caller must sleep only briefly and call net_poll
  * between two sleeps. */

@@ -122,6 +122,28 @@ void net_poll(void)
     net_poll_wake(now);
 }
 
+void net_send_queued(void)
+{
+    struct net *n = pgas_self.net;
+
+    if (n->t->send == NULL)
+        return;
+    if (load_relaxed_u32(&n->ctx_0.open) != 0) {
+        net_lock(&n->ctx_0);
+        n->t->send(n->ctx_0.t);
+        net_unlock(&n->ctx_0);
+    }
+    if (likely(__atomic_load_n(&n->contexts, __ATOMIC_RELAXED) == NULL))
+        return;
+    pthread_mutex_lock(&n->ctx_lock);
+    for (struct net_ctx *c = n->contexts; c != NULL; c = c->next)
+        if (net_try_serve(c)) {
+            n->t->send(c->t);
+            net_unlock(c);
+        }
+    pthread_mutex_unlock(&n->ctx_lock);
+}
+
 /* The wake-up is lost if the progress thread is about to back off; it then resumes after
  * at most TIMING_NAP. */
 void net_idle(void)

@@ -93,7 +93,6 @@ const struct transport transport_tcp = {
     .name = "tcp",
     .text = "TCP sockets: any IP network, all operations by the target's CPU",
     .quick_signal = true,
-    .sends_later = true,
     .posts_per_progress = 128, /* a call of epoll_wait takes as long as many posts */
     .open = tcp_net_open,
     .close = tcp_net_close,
@@ -116,6 +115,7 @@ const struct transport transport_tcp = {
     .pending = tcp_pending,
     .lost = tcp_lost,
     .progress = tcp_progress,
+    .send = tcp_ctx_send_all,
     .fd = tcp_ctx_fd,
     .arm = tcp_ctx_arm,
 };

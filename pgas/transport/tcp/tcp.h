@@ -22,8 +22,9 @@
  * the same PE are acknowledged.  Otherwise it is queued, as by Nagle's algorithm, and the
  * queue is sent when a reply arrives, when TCP_FRAME bytes are queued, when an operation
  * is posted whose result is waited for, with a put with signal and with the first
- * operation after a fence, which other PEs probably wait for, in quiet, and by a progress
- * call that follows another one without a post in between, as of a waiting thread.  An
+ * operation after a fence, which other PEs probably wait for, in quiet, when the program
+ * waits for other PEs (transport.send), and by a progress call that follows another one
+ * without a post in between, as of a waiting thread.  An
  * acknowledgement is outstanding as long as bytes are queued and the socket accepts
  * bytes, so that the descriptor wakes the progress thread of a PE that computes.
  *
@@ -179,6 +180,7 @@ int tcp_quiet(struct transport_ctx *ctx);
 int tcp_quiet_all(struct transport_ctx *ctx);
 uint64_t tcp_pending(struct transport_ctx *ctx, int *pe);
 int tcp_progress(struct transport_ctx *ctx);
+void tcp_ctx_send_all(struct transport_ctx *ctx);
 int tcp_ctx_fd(struct transport_ctx *ctx);
 int tcp_ctx_arm(struct transport_ctx *ctx);
 /* Register the socket of a stream, or change what epoll reports.  0 or -errno. */

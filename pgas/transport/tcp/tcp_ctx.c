@@ -134,7 +134,7 @@ int tcp_fence(struct transport_ctx *ctx)
     return 0;
 }
 
-static void tcp_ctx_send_all(struct transport_ctx *ctx)
+void tcp_ctx_send_all(struct transport_ctx *ctx)
 {
     struct tcp_peer *next;
 

@@ -438,6 +438,12 @@ static void hook_ctx_set_timer(int timer, uint64_t due)
     timerfd_settime(timer, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
+static void hook_send(struct transport_ctx *ctx)
+{
+    if (hook_self.inner->send != NULL)
+        hook_self.inner->send(ctx->inner);
+}
+
 static int hook_arm(struct transport_ctx *ctx)
 {
     uint64_t due = hook_next_due(ctx);
@@ -464,7 +470,6 @@ static int hook_arm(struct transport_ctx *ctx)
 const struct transport transport_hook = {
     .name = "hook",
     .text = "another transport with injected faults (SHMEM_FAULTS)",
-    .sends_later = true,
     .open = hook_open,
     .close = hook_close,
     .address = hook_address,
@@ -486,6 +491,7 @@ const struct transport transport_hook = {
     .pending = hook_pending,
     .lost = hook_lost,
     .progress = hook_progress,
+    .send = hook_send,
     .fd = hook_fd,
     .arm = hook_arm,
 };
