@@ -83,6 +83,11 @@ done
 rows 94 '^[a-z_]*  *[0-9]* \(us\|M/s\|MB/s\)  *|'
 rows 1 'figures have a goal'
 
+timeout -k 5 100 sh "$net" -s -r 1 -t 0.0005 -o "$work/data" tcp >"$work/table" 2>"$work/err" ||
+    wrong "net -s ended with status $?"
+rows 48 '^i\(put\|get\)_\(2\|16\)  *[0-9]* us  *|'
+rows 12 '^put_same  *[0-9]* us  *|'
+
 if SHMEM_BENCH=/bin/false sh "$net" -q ofi >"$work/table" 2>"$work/err"; then
     wrong "a failing contestant is not a failure"
 fi

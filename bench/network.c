@@ -6,6 +6,7 @@
 #include "net.h"
 
 #include <shmem.h>
+#include <stddef.h>
 #include <stdio.h>
 
 /* ---- one-sided ------------------------------------------------------------------- */
@@ -82,6 +83,47 @@ static void get_bw(struct bench *b, long n)
     if (b->me == 0)
         shmem_quiet();
 }
+
+/* ---- strided: doubles, with the same stride on both sides ---------------------------
+ */
+
+static void iput(struct bench *b, long n, ptrdiff_t stride)
+{
+    double *to = (double *)(void *)b->dest, *from = (double *)(void *)b->source;
+    for (long i = 0; b->me == 0 && i < n; i++) {
+        shmem_double_iput(to, from, stride, stride, b->size / sizeof(double), b->peer);
+        shmem_quiet();
+    }
+}
+
+static void iget(struct bench *b, long n, ptrdiff_t stride)
+{
+    double *to = (double *)(void *)b->source, *from = (double *)(void *)b->dest;
+    for (long i = 0; b->me == 0 && i < n; i++)
+        shmem_double_iget(to, from, stride, stride, b->size / sizeof(double), b->peer);
+}
+
+static void iput_2(struct bench *b, long n)
+{
+    iput(b, n, 2);
+}
+
+static void iput_16(struct bench *b, long n)
+{
+    iput(b, n, 16);
+}
+
+static void iget_2(struct bench *b, long n)
+{
+    iget(b, n, 2);
+}
+
+static void iget_16(struct bench *b, long n)
+{
+    iget(b, n, 16);
+}
+
+/* ---- barriers ---------------------------------------------------------------------- */
 
 static void barrier(struct bench *b, long n)
 {
@@ -195,6 +237,20 @@ static void bench_sizes(struct bench *b)
         bench_points(b, "sizes", row, sizeof(row) / sizeof(row[0]), net_size[s]);
 }
 
+/* 16 to 65536 doubles, beside a contiguous put of the same bytes. */
+static void bench_strided(struct bench *b)
+{
+    static const size_t doubles[] = {16, 256, 1024, 4096, 16384, 65536};
+    static const struct bench_row row[] = {
+        {"put_same", "us", put_lat, 1}, {"iput_2", "us", iput_2, 1},
+        {"iput_16", "us", iput_16, 1},  {"iget_2", "us", iget_2, 1},
+        {"iget_16", "us", iget_16, 1},
+    };
+    for (size_t s = 0; s < sizeof(doubles) / sizeof(doubles[0]); s++)
+        bench_points(b, "strided", row, sizeof(row) / sizeof(row[0]),
+                     doubles[s] * sizeof(double));
+}
+
 static void bench_collectives(struct bench *b)
 {
     static const size_t bytes[] = {8, 1024, 64 * 1024, 1 << 20};
@@ -213,5 +269,6 @@ void bench_network(struct bench *b)
     b->peer = b->npes - 1;
     bench_words(b);
     bench_sizes(b);
+    bench_strided(b);
     bench_collectives(b);
 }

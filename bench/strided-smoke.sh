@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # strided-smoke.sh - tests that the stencil and the FFT of bench/strided have correct results
 # with each form of exchange, on one node and two; that a wrong result is detected; that the
-# tables have a figure for each; and that bench/strided_put runs.  Times are not checked.
+# tables have a figure for each; that bench/strided_put runs; and SHMEM_PACK_TABLE.  Times are
+# not checked.
 set -eu
 . "$top_srcdir/bench/smoke-lib.sh"
 
@@ -29,6 +30,33 @@ done
 bench -n 2 --vnodes 2 bench/strided_put -q 2 16 ||
     wrong "strided_put ended with status $?"
 rows 8 '^ *\(2\|16\)  *\(16\|64\|256\|1024\)\(  *[0-9.]*\)\{6\}$'
+
+# -- the kernels that a job has found are known to the next one ----------------------------
+table=$work/pack.table
+pack_table() {
+    SHMEM_PACK_TABLE=$table bench -n 2 "$@" bench/strided_put -q 2 ||
+        wrong "strided_put with SHMEM_PACK_TABLE ended with status $?"
+}
+pack_table
+[ "$(head -n 1 "$table")" = 'pgas-pack-table 1' ] || wrong 'no table of kernels was written'
+grep -q '^machine [a-z0-9]* .' "$table" || wrong 'the table of kernels names no machine'
+grep -Eq '^[a-z0-9_]+ +8 +16 +16 [0-9]+$' "$table" || wrong 'no kernel was found for stride 2'
+! [ -s "$work/err" ] || wrong "a new table of kernels: $(cat "$work/err")"
+sed -i 's/^[a-z0-9_]* *8  *16  *16/scalar 8 16 16/' "$table" # is it read?
+cp "$table" "$work/before"
+pack_table
+cmp -s "$table" "$work/before" || wrong 'known kernels were measured again'
+pack_table -x SHMEM_ISA=baseline
+grep -q 'is ignored and not changed: line [0-9]*: it was measured on .*, this is .baseline ' \
+    "$work/err" || wrong 'no message about a table of another instruction set'
+sed -i 's/^scalar 8/8/' "$table"
+cp "$table" "$work/before"
+pack_table
+grep -q 'is ignored and not changed: line [0-9]*: fewer than 5 columns' "$work/err" ||
+    wrong 'no message about a damaged table'
+cmp -s "$table" "$work/before" || wrong 'a damaged table was changed'
+SHMEM_PACK_TABLE=$table "$top_builddir/oshmem_info" --algorithms --parsable >"$work/table" 2>&1
+grep -q '^selection:pack_state:bad$' "$work/table" || wrong 'oshmem_info does not report it'
 
 # -- the tables; with sanitizers, a comparison with other libraries is meaningless --------
 libraries='pgas ompi'

@@ -17,6 +17,7 @@ pgas_sources = \
 	pgas/datatype/pack/pack.c pgas/datatype/pack/pack.h \
 	pgas/datatype/pack/pack_indexed.c pgas/datatype/pack/pack_indexed.h \
 	pgas/datatype/pack/pack_choice.c pgas/datatype/pack/pack_choice.h pgas/datatype/pack/pack_isas.h \
+	pgas/datatype/pack/pack_file.c pgas/datatype/pack/pack_file.h \
 	pgas/datatype/pack/pack_plan.c pgas/datatype/pack/pack_plan.h \
 	pgas/datatype/pack/pack_ticks.h pgas/datatype/pack/pack_tune.c pgas/datatype/pack/pack_tune.h \
 	pgas/core/boot/agree.c pgas/core/boot/agree.h \
@@ -75,6 +76,7 @@ pgas_sources = \
 	pgas/coll/algorithms/alltoalls.c \
 	pgas/coll/api/api_coll.c pgas/coll/api/api_deprecated.c pgas/coll/api/api_ft.c pgas/coll/api/api_life.c pgas/coll/api/api_team.c \
 	pgas/coll/api/life.c pgas/coll/api/life.h \
+	pgas/coll/api/life_pack.c pgas/coll/api/life_pack.h \
 	pgas/coll/api/shrink.c pgas/coll/api/shrink.h \
 	pgas/coll/api/verify.c pgas/coll/api/verify.h \
 	pgas/coll/sync/arrival.c pgas/coll/sync/arrival.h pgas/coll/sync/credit.h \

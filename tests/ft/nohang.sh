@@ -158,6 +158,7 @@ short_form() {
     for transport in ofi ucx tcp; do
         job 8 "--vnodes 4 -- -F" SHMEM_TRANSPORT=$transport
         job 8 "--vnodes 4 -- -N" SHMEM_TRANSPORT=$transport
+        job 6 "--vnodes 3 -- -N -c strided" SHMEM_TRANSPORT=$transport
     done
     all_internode 6 3 '-r 2' SHMEM_TRANSPORT=auto
 }

@@ -2,7 +2,14 @@
 /* nohang_rma.c - cases: accesses to the victim, waits for it, locks, contexts. */
 #include "tests/ft/nohang.h"
 
-enum { ELEMENTS = 16384, STRIDE = 3, LOCKS = 64, WORDS = 64 };
+enum {
+    ELEMENTS = 16384,
+    STRIDE = 3,
+    LOCKS = 64,
+    WORDS = 64,
+    LONG = 65536, /* words of a long strided transfer */
+    ROW = 2 * 8192,
+};
 
 static long rma_there[ELEMENTS * STRIDE], rma_here[ELEMENTS * STRIDE];
 static uint64_t rma_signal, rma_never[WORDS];
@@ -215,6 +222,69 @@ static int rma_quiet(struct nohang_round *r)
     return 0;
 }
 
+/* ---- transfers of several fragments -------------------------------------------------
+ */
+
+/* A PE reads and writes its own rows of other PEs. */
+static uint64_t rma_rows[BOARD_PES][ROW], rma_long[LONG * 2], rma_packed[LONG];
+
+static void rma_fill(uint64_t *words, size_t n, uint64_t first)
+{
+    for (size_t i = 0; i < n; i++)
+        words[i] = first + i;
+}
+
+/* A strided put to a PE, and a strided get back.  Their result counts if the PE has not
+ * failed until then. */
+static void rma_check_live(struct nohang_round *r, int pe)
+{
+    static uint64_t packed[ROW / 2];
+    uint64_t *row = rma_rows[shmem_my_pe()], first = check_random(&r->own) >> 1;
+
+    rma_fill(packed, ROW / 2, first);
+    shmem_uint64_iput(row, packed, 2, 1, ROW / 2, pe);
+    shmem_quiet();
+    memset(packed, 0, sizeof packed);
+    shmem_uint64_iget(packed, row, 1, 2, ROW / 2, pe);
+    for (size_t i = 0; i < ROW / 2 && !shmemx_pe_failed(pe); i++)
+        CHECK_NAMED(packed[i] == first + i,
+                    "word %zu of a strided get from PE %d is "
+                    "%llx, should be %llx",
+                    i, pe, (unsigned long long)packed[i],
+                    (unsigned long long)(first + i));
+}
+
+/* Long strided transfers.  When quiet or a get has returned, the memory on this PE
+ * belongs to the program again, also after a failure. */
+static int rma_strided(struct nohang_round *r)
+{
+    uint64_t first = check_random(&r->own);
+    int pe = rma_target(r);
+    size_t n = nohang_draw(r, 12, 2) == 0 ? LONG : LONG / 8;
+
+    switch ((first >> 40) % 3) {
+    case 0:
+        shmem_uint64_iput(rma_long, rma_packed, 2, 1, n, r->victim);
+        shmem_quiet();
+        break;
+    case 1:
+        shmem_uint64_ibput(rma_long, rma_packed, 4, 2, 2, n / 2, r->victim);
+        break;
+    default:
+        shmem_uint64_iget(rma_packed, rma_long, 1, 2, n, r->victim);
+    }
+    rma_fill(rma_packed, n, first);
+    if (pe != r->victim)
+        rma_check_live(r, pe);
+    shmem_quiet();
+    for (size_t i = 0; i < n; i++)
+        CHECK_NAMED(rma_packed[i] == first + i,
+                    "word %zu, into which PE %d was read, has "
+                    "changed after that",
+                    i, r->victim);
+    return 0;
+}
+
 /* ---- waits ------------------------------------------------------------------------ */
 
 static int rma_wait_until(struct nohang_round *r)
@@ -330,6 +400,7 @@ const struct nohang_case nohang_rma[] = {
     {.name = "amo_posted", .call = rma_amo_posted},
     {.name = "amo_nbi", .call = rma_amo_nbi},
     {.name = "quiet", .call = rma_quiet},
+    {.name = "strided", .call = rma_strided},
     {.name = "wait_until", .call = rma_wait_until, .victim_idle = true},
     {.name = "signal_wait_until", .call = rma_signal_wait, .victim_idle = true},
     {.name = "wait_until_set", .call = rma_wait_set, .victim_idle = true},

@@ -6,6 +6,6 @@ check_PROGRAMS += tests/threads/pairs tests/threads/stress
 tests_threads_pairs_SOURCES = tests/threads/pairs.c tests/threads/pairs.h \
 	tests/threads/pairs_coll.c tests/threads/pairs_rma.c
 tests_threads_stress_SOURCES = tests/threads/stress.c tests/threads/stress.h \
-	tests/threads/stress_actions.c
+	tests/threads/stress_actions.c tests/threads/stress_strided.c
 TESTS      += $(thread_tests)
 EXTRA_DIST += $(thread_tests)

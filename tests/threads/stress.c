@@ -30,6 +30,7 @@ static const struct {
     {"wait", stress_wait, 3, false},       {"lock", stress_lock, 2, false},
     {"context", stress_context, 1, false}, {"collective", stress_collective, 4, false},
     {"team", stress_team, 1, false},       {"world", stress_world, 2, true},
+    {"strided", stress_strided, 6, false}, {"alltoalls", stress_alltoalls, 2, false},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

@@ -43,6 +43,9 @@ static inline int stress_below(uint64_t *state, int n)
 
 /* Completes the puts of the thread. */
 void stress_complete(struct stress_worker *w);
+/* A context for puts: all earlier puts of the thread are complete or in this context, and
+ * ordered before the next ones. */
+shmem_ctx_t stress_put_ctx(struct stress_worker *w);
 
 void stress_put(struct stress_worker *w);
 void stress_burst(struct stress_worker *w);
@@ -56,5 +59,10 @@ void stress_context(struct stress_worker *w);
 void stress_collective(struct stress_worker *w);
 void stress_team(struct stress_worker *w);
 void stress_world(struct stress_worker *w);
+
+/* ---- stress_strided.c ---- */
+
+void stress_strided(struct stress_worker *w);
+void stress_alltoalls(struct stress_worker *w);
 
 #endif

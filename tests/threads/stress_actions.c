@@ -28,9 +28,7 @@ void stress_complete(struct stress_worker *w)
     memset(w->dirty, 0, sizeof w->dirty);
 }
 
-/* A context for puts: all earlier puts of the thread are complete or in this context, and
- * ordered before the next ones. */
-static shmem_ctx_t stress_put_ctx(struct stress_worker *w)
+shmem_ctx_t stress_put_ctx(struct stress_worker *w)
 {
     int i = stress_below(&w->own, STRESS_CONTEXTS);
     bool others = false;

@@ -212,8 +212,8 @@ static void check_survivors(struct pe *pe, struct chan *chan)
     check_bytes(pe, got, pattern(3), sizeof got, "put and got between survivors");
 }
 
-/* Puts of blocks between survivors: they need bounce buffers, which operations on the
- * lost PE have used. */
+/* Puts and gets of blocks between survivors: they need bounce buffers, which operations
+ * on the lost PE have used. */
 static void check_survivors_blocks(struct pe *pe, struct chan *chan)
 {
     const int to = pe->me == 0 ? 2 : 0;
@@ -225,8 +225,13 @@ static void check_survivors_blocks(struct pe *pe, struct chan *chan)
         fragment_put(chan, &f);
     }
     quiet(chan);
-    fragment_get(chan, &f);
-    done_wait(chan, &f.done, "a get of blocks from a survivor");
+    for (unsigned i = 0; i < BLOCKS; i++) {
+        memset(f.packed, OLD, f.blocks.bytes);
+        fragment_get(chan, &f);
+        done_wait(chan, &f.done, "a get of blocks from a survivor");
+        check_bytes(pe, f.packed, pattern(BLOCKS - 1), f.blocks.bytes,
+                    "blocks from a survivor");
+    }
 }
 
 /* After lost(): everything ends; contexts opened before and after work. */
@@ -269,11 +274,16 @@ static void lost_killed(struct pe *pe)
     chan_close(&loads[1].chan);
 }
 
+/* ---- blocks ------------------------------------------------------------------------ */
+
+static struct fragment fragments[CHANS][BLOCKS];
+
 /* Post puts and gets of blocks to a PE until one is refused.  Returns their number. */
-static unsigned blocks_post(struct pe *pe, struct chan *chan, int to)
+static unsigned blocks_post(struct pe *pe, int c, int to)
 {
-    static struct fragment f[BLOCKS];
     const struct transport_symaddr at = slot_symaddr(pe, to, SEGMENT_HEAP, pe->me, 0);
+    struct chan *chan = &loads[c].chan;
+    struct fragment *f = fragments[c];
     unsigned n = 0;
 
     service_pause(pe, true);
@@ -298,7 +308,7 @@ static void lost_blocks(struct pe *pe)
     if (pe->me == LOST)
         lost_stop_here(pe);
     const pid_t pid = lost_pid(pe);
-    CHECK(pe, blocks_post(pe, &pe->ctx0, LOST) > 0, "no put of blocks was accepted");
+    CHECK(pe, blocks_post(pe, 0, LOST) > 0, "no put of blocks was accepted");
     barrier(pe);
     if (pe->me == 0)
         kill(pid, SIGKILL);
@@ -318,8 +328,8 @@ static void lost_blocks_replies(struct pe *pe)
     service_pause(pe, pe->me == 0);
     barrier(pe);
     if (pe->me == LOST) {
-        blocks_post(pe, &pe->ctx0, 0);
-        blocks_post(pe, &loads[1].chan, 0);
+        blocks_post(pe, 0, 0);
+        blocks_post(pe, 1, 0);
         lost_stop_here(pe);
     }
     const pid_t pid = lost_pid(pe);
@@ -333,6 +343,122 @@ static void lost_blocks_replies(struct pe *pe)
     barrier(pe);
     chan_close(&loads[1].chan);
 }
+
+/* The PE continues with fragments, of which some or none were performed, after it was
+ * given up.  Their memory is used for other data meanwhile. */
+static void lost_blocks_continues(struct pe *pe)
+{
+    lost_connect_all(pe);
+    if (pe->me == LOST)
+        lost_stop_here(pe);
+    const pid_t pid = lost_pid(pe);
+    for (int c = 0; c < CHANS && pe->me == 0; c++)
+        CHECK(pe, blocks_post(pe, c, LOST) > 0, "no put of blocks was accepted");
+    lose_in_thread(pe);
+    if (pe->me == 0) {
+        for (int c = 0; c < CHANS; c++)
+            CHECK(pe,
+                  try_quiet(&loads[c].chan) == 0 && pending(&loads[c].chan, NULL) == 0,
+                  "quiet failed");
+        memset(fragments, OLD, sizeof fragments);
+        kill(pid, SIGCONT);
+        for (uint64_t end = now_ns() + LATE_MS * ns_per_ms; now_ns() < end; nap(pe, 1))
+            for (int c = 0; c < CHANS; c++)
+                check_survivors_blocks(pe, &loads[c].chan);
+        const unsigned char *byte = (const unsigned char *)fragments;
+        for (size_t i = 0; i < sizeof fragments; i++)
+            CHECK(pe, byte[i] == OLD, "a get of blocks of a lost PE has stored bytes");
+        kill(pid, SIGKILL);
+    }
+    barrier(pe);
+    chan_close(&loads[1].chan);
+}
+
+/* A thread that kills the PE when a byte of fragment `after` is visible there. */
+struct blocks_killer {
+    struct pe *pe;
+    pid_t pid;
+    unsigned after;
+};
+
+static void *blocks_kill(void *arg)
+{
+    const struct blocks_killer *k = arg;
+    const volatile unsigned char *memory =
+        view(k->pe, slot_symaddr(k->pe, LOST, SEGMENT_HEAP, k->pe->me,
+                                 (size_t)k->after * BLOCKS_SPACE));
+    size_t i = 0;
+
+    while (memory[i] == 0)
+        i = (i + 1) % BLOCKS_SPACE;
+    kill(k->pid, SIGKILL);
+    return lose(k->pe);
+}
+
+/* Post puts, and each fourth time a get, until the PE has been lost. */
+static void blocks_post_until_lost(struct pe *pe, struct chan *chan)
+{
+    int status = 0;
+
+    for (unsigned i = 0; status == 0; i++) {
+        struct fragment *f = &fragments[0][i % BLOCKS];
+        size_t max = blocks_max(chan, LOST, BLOCKS_SPACE);
+        fragment_make(f,
+                      slot_symaddr(pe, LOST, SEGMENT_HEAP, pe->me,
+                                   i % BLOCKS * (size_t)BLOCKS_SPACE),
+                      BLOCKS_SPACE, max, i);
+        fragment_set_copy(f, i % 4 != 3);
+        f->done = NOT_DONE;
+        status = i % 4 != 3 ? try_put_blocks(chan, &f->blocks)
+                            : try_get_blocks(chan, &f->blocks, &f->done);
+        if (status == 0 && i % 4 == 3)
+            done_wait(chan, &f->done, "a get of blocks");
+    }
+    CHECK(pe, status == -EHOSTDOWN || pe->mine->failures > 0, "a post returned %d",
+          status);
+}
+
+/* The PE is killed when it has performed `after` fragments of a longer transfer. */
+static void lost_blocks_after(struct pe *pe, unsigned after)
+{
+    struct blocks_killer killer = {.pe = pe, .after = after};
+    pthread_t thread;
+
+    lost_connect_all(pe);
+    if (pe->me == LOST) {
+        memset(own(pe, slot_symaddr(pe, LOST, SEGMENT_HEAP, 0, 0)), 0,
+               (size_t)BLOCKS * BLOCKS_SPACE);
+        store(&pe->mine->word[PID_WORD], (uint64_t)getpid());
+        for (;;)
+            pause();
+    }
+    killer.pid = lost_pid(pe);
+    if (pe->me == 0) {
+        CHECK(pe, pthread_create(&thread, NULL, blocks_kill, &killer) == 0,
+              "pthread_create failed");
+        blocks_post_until_lost(pe, &pe->ctx0);
+        pthread_join(thread, NULL);
+        CHECK(pe, try_quiet(&pe->ctx0) == 0 && pending(&pe->ctx0, NULL) == 0,
+              "quiet failed");
+        for (int c = 0; c < CHANS; c++)
+            check_survivors_blocks(pe, &loads[c].chan);
+    }
+    barrier(pe);
+    chan_close(&loads[1].chan);
+}
+
+static void lost_blocks_first(struct pe *pe)
+{
+    lost_blocks_after(pe, 0);
+}
+
+static void lost_blocks_later(struct pe *pe)
+{
+    lost_blocks_after(pe, BLOCKS / 2);
+}
+
+/* ---- late effects --------------------------------------------------------------------
+ */
 
 /* The buffers of the gets and amos belong to the caller, who fills them. */
 static void load_reuse(struct load *l)
@@ -540,6 +666,9 @@ const struct test_case lost_cases[] = {
     {.name = "lost.requests_continues", .run = lost_requests_continues, .flags = FLAGS},
     {.name = "lost.blocks", .run = lost_blocks, .flags = FLAGS},
     {.name = "lost.blocks_replies", .run = lost_blocks_replies, .flags = FLAGS},
+    {.name = "lost.blocks_continues", .run = lost_blocks_continues, .flags = FLAGS},
+    {.name = "lost.blocks_first", .run = lost_blocks_first, .flags = FLAGS},
+    {.name = "lost.blocks_later", .run = lost_blocks_later, .flags = FLAGS},
     {.name = "lost.dropped",
      .run = lost_dropped,
      .flags = CASE_HOOK | CASE_SURVIVES,

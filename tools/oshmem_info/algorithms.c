@@ -2,8 +2,8 @@
 /*
  * algorithms.c - reports the algorithms of the collectives and which of them this
  * machine would use.
- * Uses: emit, tune (processors), coll/select, coll/select_table, core/env.  Used by:
- * main.
+ * Uses: emit, tune (processors), coll/select, coll/select_table, core/env,
+ * datatype/pack/pack_file.  Used by: main.
  */
 #include "config.h"
 
@@ -13,6 +13,8 @@
 #include "pgas/coll/select/select_table.h"
 #include "pgas/core/base/env.h"
 #include "pgas/core/base/number.h"
+#include "pgas/datatype/isa.h"
+#include "pgas/datatype/pack/pack_file.h"
 #include "tools/oshmem_info/info.h"
 #include "tools/oshmem_info/tune.h"
 
@@ -33,6 +35,32 @@ bool algorithms_pes(const char *text)
 }
 
 /* ---- selection ------------------------------------------------------------------- */
+
+/* The file with the kernels of strided copies, if one is named. */
+static void algorithms_report_pack_table(struct emit *e)
+{
+    static const char *const states[] = {[PACK_FILE_ABSENT] = "none",
+                                         [PACK_FILE_USED] = "used",
+                                         [PACK_FILE_OTHER] = "of another machine",
+                                         [PACK_FILE_BAD] = "bad"};
+    char machine[PACK_FILE_MACHINE_MAX], model[SELECT_MACHINE_MAX];
+    char note[PACK_FILE_NOTE_MAX];
+    struct pack_rows rows;
+    enum isa isa;
+
+    if (env.pack_table[0] == '\0' || isa_read(env.isa, &isa, note, sizeof note) != 0)
+        return;
+    select_model(model, sizeof model);
+    snprintf(machine, sizeof machine, "%s %s", isa_name(isa), model);
+    enum pack_file_state state = pack_file_read(env.pack_table, machine, &rows, note);
+    emit_text(e, "pack_table", "Kernels of copies", env.pack_table);
+    emit_text(e, "pack_state", "their state", states[state]);
+    if (note[0] != '\0')
+        emit_text(e, "pack_note", "why", note);
+    snprintf(note, sizeof note, "%zu", rows.n);
+    emit_text(e, "pack_rows", "their rows", note);
+    free(rows.row);
+}
 
 static void algorithms_report_selection(struct emit *e, int processors)
 {
@@ -58,6 +86,7 @@ static void algorithms_report_selection(struct emit *e, int processors)
     snprintf(text, sizeof text,
              page && team_pes > processors ? "%d, more than processors" : "%d", team_pes);
     emit_text(e, "pes", "PEs of the team", text);
+    algorithms_report_pack_table(e);
     emit_end(e);
 }
 

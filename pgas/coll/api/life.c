@@ -15,6 +15,7 @@
 #include "pgas/coll/api/coll_state.h"
 #include "pgas/coll/api/active.h"
 #include "pgas/coll/api/life.h"
+#include "pgas/coll/api/life_pack.h"
 #include "pgas/coll/api/verify.h"
 #include "pgas/coll/nonblocking/nb.h"
 #include "pgas/coll/select/select.h"
@@ -198,6 +199,7 @@ static void life_create_teams(void)
         ft_start();
     }
     check_init();
+    life_pack_load(STATE.isa);
     if (prints)
         life_print_info();
     if (g->me == 0)
@@ -276,6 +278,7 @@ static void life_complete(bool exiting)
     team_coll_leave();
     nodeseg_leave(team_world_epoch());
     life_write_profile();
+    life_pack_save(STATE.isa);
 }
 
 /*

@@ -350,7 +350,7 @@ static void select_table_cpu_line(const char *key, char *value, size_t size)
 }
 
 /* Architectures without a "model name" line report a numeric part instead. */
-static void select_table_cpu_model(char *text, size_t size)
+void select_model(char *text, size_t size)
 {
     char part[SELECT_MACHINE_MAX];
     struct utsname name;
@@ -366,7 +366,7 @@ void select_machine(unsigned processors, char *text, size_t size)
 {
     char model[SELECT_MACHINE_MAX - 16];
 
-    select_table_cpu_model(model, sizeof model);
+    select_model(model, sizeof model);
     snprintf(text, size, "%u %s", processors, model);
     char *trimmed = select_table_trim(text);
     memmove(text, trimmed, strlen(trimmed) + 1);

@@ -72,6 +72,9 @@ void select_table_free(struct select_table *table);
 /* The i-th default path; 0 is the user's.  Returns false if it cannot be determined. */
 bool select_table_path(int i, char *path, size_t size);
 
+/* The model of this node's processors. */
+void select_model(char *text, size_t size);
+
 /* The machine type of this node, "PROCESSORS MODEL". */
 void select_machine(unsigned processors, char *text, size_t size);
 

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pgas/datatype/pack/pack_choice.h"
@@ -40,6 +41,8 @@ enum {
 static struct {
     pthread_mutex_t lock; /* of initialization */
     uint64_t settings;
+    uint64_t
+        known; /* struct pack_rows *: of an earlier process, sorted, constant; or 0 */
     struct pack_tune tune;
     struct pack_plans plans;
 } pack_choice;
@@ -183,6 +186,61 @@ static enum pack_kernel pack_choice_default(const struct vector_copy *v)
     return settings_default(settings_load(), v);
 }
 
+/* ---- kernels known from an earlier process ------------------------------------------
+ */
+
+static int pack_row_compare(const void *a, const void *b)
+{
+    return pack_shape_compare(&((const struct pack_row *)a)->shape,
+                              &((const struct pack_row *)b)->shape);
+}
+
+static const struct pack_rows *pack_choice_rows(void)
+{
+    return (const struct pack_rows *)(uintptr_t)load_acquire_u64(&pack_choice.known);
+}
+
+static enum pack_kernel pack_choice_known(const struct pack_shape *s)
+{
+    const struct pack_rows *rows = pack_choice_rows();
+    const struct pack_row wanted = {.shape = *s}, *row = NULL;
+
+    if (rows != NULL)
+        row = bsearch(&wanted, rows->row, rows->n, sizeof wanted, pack_row_compare);
+    return row != NULL ? row->kernel : PACK_KERNELS;
+}
+
+bool pack_choice_know(const struct pack_rows *rows)
+{
+    struct pack_rows *mine = malloc(sizeof *mine);
+    bool first = false;
+
+    if (mine == NULL)
+        return false;
+    *mine = *rows;
+    qsort(mine->row, mine->n, sizeof mine->row[0], pack_row_compare);
+    pthread_mutex_lock(&pack_choice.lock);
+    if (pack_choice.known == 0) {
+        store_release_u64(&pack_choice.known, (uintptr_t)mine);
+        first = true;
+    }
+    pthread_mutex_unlock(&pack_choice.lock);
+    if (!first)
+        free(mine);
+    return first;
+}
+
+size_t pack_choice_new(struct pack_row row[PACK_TUNE_CELLS])
+{
+    size_t found = pack_tune_rows(&pack_choice.tune, row), n = 0;
+
+    for (size_t i = 0; i < found; i++)
+        if (pack_kernel_here(row[i].kernel) &&
+            pack_choice_known(&row[i].shape) == PACK_KERNELS)
+            row[n++] = row[i];
+    return n;
+}
+
 static __attribute__((noinline, cold)) void
 pack_choice_run_forced(enum pack_kernel k, const struct vector_copy *v)
 {
@@ -195,7 +253,7 @@ static __attribute__((noinline)) void
 pack_choice_measure(enum pack_kernel found, uint64_t key, const struct vector_copy *v)
 {
     static const struct pack_tune_kernels with = {pack_kernel_can, pack_kernel_run,
-                                                  pack_choice_default};
+                                                  pack_choice_default, pack_choice_known};
 
     if (found != PACK_KERNELS && pack_kernels[found]->can(v))
         pack_kernel_run(found, v);

@@ -7,6 +7,7 @@
 #define PGAS_DATATYPE_PACK_CHOICE_H
 
 #include "pgas/datatype/pack/pack_table.h"
+#include "pgas/datatype/pack/pack_tune.h"
 
 const char *pack_kernel_name(enum pack_kernel k);
 
@@ -40,5 +41,14 @@ bool pack_choice_allows(enum pack_kernel k);
 
 /* The kernel that measurements found for vectors like this one, or PACK_KERNELS. */
 enum pack_kernel pack_choice_found(const struct vector_copy *v);
+
+/* Use the kernels of `rows`, which an earlier process has found on such a processor,
+ * instead of measuring these shapes.  Only the first call of a process has an effect: it
+ * returns true, and rows->row, from malloc, must remain valid and unchanged. */
+bool pack_choice_know(const struct pack_rows *rows);
+
+/* Stores the kernels that were found for shapes that were not known.  Returns their
+ * number. */
+size_t pack_choice_new(struct pack_row row[PACK_TUNE_CELLS]);
 
 #endif

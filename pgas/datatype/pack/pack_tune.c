@@ -24,11 +24,35 @@ static struct tune_turns tune_turns_of(const struct pack_tune_cell *c)
     return c->is_long ? (struct tune_turns){1, 3, 12} : (struct tune_turns){2, 6, 28};
 }
 
+int pack_shape_compare(const struct pack_shape *a, const struct pack_shape *b)
+{
+    if (a->block != b->block)
+        return a->block < b->block ? -1 : 1;
+    if (a->to_stride != b->to_stride)
+        return a->to_stride < b->to_stride ? -1 : 1;
+    if (a->from_stride != b->from_stride)
+        return a->from_stride < b->from_stride ? -1 : 1;
+    return (a->size_log > b->size_log) - (a->size_log < b->size_log);
+}
+
+static void tune_learn(struct pack_tune_cell *c, enum pack_kernel k)
+{
+    store_release_u64(&c->learned,
+                      c->key >> PACK_TUNE_KERNEL_BITS << PACK_TUNE_KERNEL_BITS |
+                          (uint64_t)(k + 1));
+}
+
 static void tune_begin(struct pack_tune_cell *c, const struct pack_tune_kernels *with,
                        const struct vector_copy *v, uint64_t key)
 {
     store_release_u64(&c->learned, 0);
     c->key = key;
+    c->shape = pack_shape_of(v);
+    enum pack_kernel known = with->known(&c->shape);
+    if (known != PACK_KERNELS && with->can(known, v)) {
+        tune_learn(c, known);
+        return;
+    }
     c->turn = c->next = 0;
     c->is_long = v->block * v->count >= PART_MIN;
     c->candidates = 0;
@@ -70,9 +94,7 @@ static void tune_end_turn(struct pack_tune_cell *c)
         if (tune_cost(c, k) - least > least >> shift)
             c->candidates &= ~(1u << k);
     if (c->turn == turns.all || (c->candidates & (c->candidates - 1)) == 0)
-        store_release_u64(&c->learned,
-                          c->key >> PACK_TUNE_KERNEL_BITS << PACK_TUNE_KERNEL_BITS |
-                              (uint64_t)(tune_best(c) + 1));
+        tune_learn(c, tune_best(c));
 }
 
 /* Samples of more than 5/4 of the least one are disturbed, unless the difference may come
@@ -154,4 +176,20 @@ void pack_tune_measure(struct pack_tune *t, const struct pack_tune_kernels *with
         tune_begin(c, with, v, key);
     tune_copy_parts(c, with, *v);
     store_release_u32(&c->busy, 0);
+}
+
+size_t pack_tune_rows(struct pack_tune *t, struct pack_row row[PACK_TUNE_CELLS])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < PACK_TUNE_CELLS; i++) {
+        struct pack_tune_cell *c = &t->cell[i];
+        if (cas_acq_rel_u32(&c->busy, 0, 1) != 0)
+            continue;
+        enum pack_kernel k = pack_tune_cell_found(c, c->key);
+        if (k != PACK_KERNELS)
+            row[n++] = (struct pack_row){c->shape, k};
+        store_release_u32(&c->busy, 0);
+    }
+    return n;
 }

@@ -10,7 +10,7 @@
  * one counts, so that interrupts and page faults have no effect and a slow clock little,
  * and slow candidates are dropped after few turns.  A shape costs about 100 measured
  * copies or parts; nothing is measured before the first copy, nor for copies below
- * PACK_TUNE_MIN bytes.
+ * PACK_TUNE_MIN bytes, nor if the kernel of the shape is known from an earlier process.
  *
  * Threads may share a table.  One thread at a time measures a shape, others use the
  * default kernel meanwhile.  Shapes whose hashes collide replace each other.
@@ -29,6 +29,24 @@ enum {
     PACK_TUNE_KERNEL_BITS = 8
 };
 
+/* What determines the fastest kernel */
+struct pack_shape {
+    size_t block;
+    ptrdiff_t to_stride, from_stride;
+    unsigned size_log; /* binary logarithm of the bytes, rounded down */
+};
+
+/* Kernels that were found for shapes: by this process, or by an earlier one
+ * (pack_file.h) */
+struct pack_row {
+    struct pack_shape shape;
+    enum pack_kernel kernel;
+};
+struct pack_rows {
+    struct pack_row *row;
+    size_t n;
+};
+
 /* Ticks for 64 KiB: the least, and the sum of those that are near it */
 struct pack_tune_sample {
     uint32_t least, count;
@@ -39,6 +57,7 @@ struct pack_tune_sample {
  * to the thread that holds `busy`. */
 struct pack_tune_cell {
     uint64_t learned, key;
+    struct pack_shape shape;
     uint32_t busy, candidates; /* bits 1 << kernel */
     struct pack_tune_sample sample[PACK_KERNELS];
     uint8_t turn, next;
@@ -55,7 +74,18 @@ struct pack_tune_kernels {
     bool (*can)(enum pack_kernel k, const struct vector_copy *v);
     void (*run)(enum pack_kernel k, const struct vector_copy *v);
     enum pack_kernel (*first)(const struct vector_copy *v); /* before any measurement */
+    /* The kernel that an earlier process has found, or PACK_KERNELS */
+    enum pack_kernel (*known)(const struct pack_shape *s);
 };
+
+static inline struct pack_shape pack_shape_of(const struct vector_copy *v)
+{
+    return (struct pack_shape){v->block, v->to_stride, v->from_stride,
+                               63 - (unsigned)__builtin_clzll(v->block * v->count)};
+}
+
+/* <0, 0, >0: an order of shapes */
+int pack_shape_compare(const struct pack_shape *a, const struct pack_shape *b);
 
 static inline uint64_t pack_tune_rotate(uint64_t x, unsigned bits)
 {
@@ -99,5 +129,9 @@ static inline enum pack_kernel pack_tune_found(const struct pack_tune *t, uint64
 /* Copies the vector, for whose key no kernel is found yet, and measures. */
 void pack_tune_measure(struct pack_tune *t, const struct pack_tune_kernels *with,
                        uint64_t key, const struct vector_copy *v);
+
+/* Stores the kernels found until now, at most PACK_TUNE_CELLS.  Returns their number.  A
+ * shape that is being measured is left out. */
+size_t pack_tune_rows(struct pack_tune *t, struct pack_row row[PACK_TUNE_CELLS]);
 
 #endif

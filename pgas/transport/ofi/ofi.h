@@ -125,7 +125,7 @@ enum {
     OFI_SLABS_MAX = 16,        /* per context */
     OFI_OPS_MAX = OFI_SLABS_MAX * OFI_SLAB_OPS, /* more operations, without abandoned
                                                    ones: -EAGAIN */
-    OFI_BOUNCE_SIZE = 32 << 10,                 /* bytes of a bounce buffer */
+    OFI_BOUNCE_SIZE = 64 << 10,                 /* bytes of a bounce buffer */
     OFI_COPIED_MAX = 8192, /* longest put that is copied so that its caller can go on */
     OFI_BOUNCES = 32,      /* per context */
     OFI_SIGNAL_EVERY = 64, /* longest run of unsignaled puts, */

@@ -19,6 +19,7 @@ enum {
     REPLY_MAX = OFI_BOUNCE_SIZE - REPLY_OFFSET,
     VECTORS_MAX = 128, /* in a slot */
 };
+_Static_assert(OFI_MESSAGE_MAX - REPLY_OFFSET <= UINT16_MAX, "ofi_message.len");
 
 /* After the vectors of a get: where its reply is to be written. */
 struct ofi_destination {

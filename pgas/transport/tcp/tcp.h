@@ -52,7 +52,7 @@ enum {
     TCP_REFS_MAX = 64,
     TCP_COPY_MAX = 4096, /* longer sources of puts are not copied */
     TCP_RESULTS_MAX = 1024,
-    TCP_BLOCKS_MAX = 32 << 10, /* bytes of a fragment of blocks */
+    TCP_BLOCKS_MAX = 132 << 10, /* of a fragment: 128 KiB of blocks, and vectors */
     TCP_SCRATCH = 128 << 10,
     TCP_ADDRESSES = 16, /* of a host */
 };

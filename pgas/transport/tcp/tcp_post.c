@@ -15,7 +15,7 @@
 #include "pgas/transport/tcp/tcp.h"
 
 enum {
-    BLOCKS_OUTSTANDING = 16, /* get_blocks per peer: bounds the target's memory */
+    BLOCKS_OUTSTANDING = 8, /* get_blocks per peer: bounds the target's memory */
     RESULTS_FIRST = 32,
 };
 _Static_assert(TCP_RESULTS_MAX % RESULTS_FIRST == 0, "the ring doubles up to the limit");

@@ -147,6 +147,8 @@ enum {
     UCX_REPLY_ID = 1,
     UCX_DATA_MAX = 64 << 10,
     UCX_BLOCKS_MAX = 4 << 20, /* bytes of blocks that a context has in flight */
+    UCX_SPARES = 16,          /* buffers of UCX_DATA_MAX bytes that a context keeps */
+    UCX_SHORT = 4096,         /* shorter messages are allocated exactly */
     UCX_ORDERED_MAX = 512,    /* fits a fragment of every transport of UCX */
     UCX_ERRNO_MAX = 4095
 };
@@ -237,8 +239,10 @@ struct transport_ctx {
     struct ucx_op *free_ops;
     struct ucx_block **blocks; /* the ops are allocated in blocks; nblocks of them */
     unsigned nblocks;
-    unsigned in_use;           /* ops that have not completed */
-    size_t messages_len;       /* sum of message_len of the ops */
+    unsigned in_use;         /* ops that have not completed */
+    size_t messages_len;     /* sum of message_len of the ops */
+    void *spare[UCX_SPARES]; /* memory of long messages, for the next ones */
+    unsigned nspares;
     struct ucx_reply *replies; /* replies that UCX may still read */
     struct ucx_op *longs;      /* long puts that have not ended */
 };
@@ -311,6 +315,11 @@ int ucx_op_alloc(struct transport_ctx *ctx, int pe, enum ucx_op_kind kind,
 void ucx_op_free(struct ucx_op *op);
 /* Free the op's message and replace it by one of `len` bytes, which the op owns. */
 void ucx_op_set_message(struct ucx_op *op, void *message, size_t len);
+/* Memory for a message of blocks; NULL: none.  That of a long message is kept for the
+ * next ones: the C library would return it to the system, and its pages would be zeroed
+ * again. */
+void *ucx_message_alloc(struct transport_ctx *ctx, size_t len);
+void ucx_message_free(struct transport_ctx *ctx, void *message, size_t len);
 /* The token of a record in messages: its index and generation, so that it exposes no
  * address and becomes invalid when the record is freed. */
 static inline uint64_t ucx_op_token(const struct ucx_op *op)

@@ -22,7 +22,9 @@
 struct ucx_reply {
     struct ucx_reply **link, *next; /* in ctx->replies */
     struct ucx_reply_header head;
-    void *packed; /* bytes of blocks, or NULL */
+    void *packed; /* packed_len bytes of blocks, or NULL */
+    size_t packed_len;
+    struct transport_ctx *ctx;
 };
 
 /* ---- performing requests ----------------------------------------------------------- */
@@ -133,7 +135,7 @@ static void ucx_reply_free(struct ucx_reply *reply)
     *reply->link = reply->next;
     if (reply->next != NULL)
         reply->next->link = reply->link;
-    free(reply->packed);
+    ucx_message_free(reply->ctx, reply->packed, reply->packed_len);
     free(reply);
 }
 
@@ -144,8 +146,8 @@ static void ucx_reply_sent(void *request, ucs_status_t status, void *arg)
     ucx_reply_free(arg);
 }
 
-/* Send a reply with len bytes of the symmetric memory or, if `packed`, of memory that is
- * freed after the reply was sent. */
+/* Send a reply with len bytes of the symmetric memory or, if `packed`, of memory from
+ * ucx_message_alloc that is freed after the reply was sent. */
 static void ucx_am_send_reply(struct transport_ctx *ctx, ucp_ep_h to,
                               const struct ucx_reply_header *head, const void *data,
                               size_t len, void *packed)
@@ -160,12 +162,16 @@ static void ucx_am_send_reply(struct transport_ctx *ctx, ucp_ep_h to,
     };
 
     if (reply == NULL) {
-        free(packed);
+        ucx_message_free(ctx, packed, len);
         ctx->net->world->failed(ctx->net->world, -1, "no memory for a reply");
         return;
     }
-    *reply = (struct ucx_reply){
-        .link = &ctx->replies, .next = ctx->replies, .head = *head, .packed = packed};
+    *reply = (struct ucx_reply){.link = &ctx->replies,
+                                .next = ctx->replies,
+                                .head = *head,
+                                .packed = packed,
+                                .packed_len = len,
+                                .ctx = ctx};
     if (reply->next != NULL)
         reply->next->link = &reply->next;
     ctx->replies = reply;
@@ -203,7 +209,7 @@ static int ucx_am_reply_blocks(struct transport_ctx *ctx, ucp_ep_h to,
 
     if (head->len == 0 || head->len > UCX_DATA_MAX)
         return -EINVAL;
-    char *packed = malloc(head->len);
+    char *packed = ucx_message_alloc(ctx, head->len);
     if (packed == NULL)
         return -ENOMEM;
     int error = perform_get_message(ctx->net->world, head->operand, vectors, len, packed,
@@ -211,7 +217,7 @@ static int ucx_am_reply_blocks(struct transport_ctx *ctx, ucp_ep_h to,
     if (error == 0)
         ucx_am_send_reply(ctx, to, &reply, packed, head->len, packed);
     else
-        free(packed);
+        ucx_message_free(ctx, packed, head->len);
     return error;
 }
 

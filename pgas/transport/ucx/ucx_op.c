@@ -53,6 +53,8 @@ void ucx_ops_free(struct transport_ctx *ctx)
             free(ctx->blocks[b]->op[i].message); /* of abandoned operations */
         free(ctx->blocks[b]);
     }
+    while (ctx->nspares > 0)
+        free(ctx->spare[--ctx->nspares]);
     free(ctx->blocks);
     ctx->blocks = NULL;
     ctx->nblocks = 0;
@@ -94,13 +96,29 @@ int ucx_op_alloc(struct transport_ctx *ctx, int pe, enum ucx_op_kind kind,
     return 0;
 }
 
+void *ucx_message_alloc(struct transport_ctx *ctx, size_t len)
+{
+    PGAS_ASSERT(len <= UCX_DATA_MAX);
+    if (len <= UCX_SHORT)
+        return malloc(len);
+    return ctx->nspares > 0 ? ctx->spare[--ctx->nspares] : malloc(UCX_DATA_MAX);
+}
+
+void ucx_message_free(struct transport_ctx *ctx, void *message, size_t len)
+{
+    if (message != NULL && len > UCX_SHORT && ctx->nspares < UCX_SPARES)
+        ctx->spare[ctx->nspares++] = message;
+    else
+        free(message);
+}
+
 void ucx_op_set_message(struct ucx_op *op, void *message, size_t len)
 {
     struct transport_ctx *ctx = op->peer->ctx;
 
     PGAS_ASSERT(ctx->messages_len >= op->message_len);
     ctx->messages_len = ctx->messages_len - op->message_len + len;
-    free(op->message);
+    ucx_message_free(ctx, op->message, op->message_len);
     op->message = message;
     op->message_len = len;
 }

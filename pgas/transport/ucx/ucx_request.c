@@ -394,11 +394,11 @@ static int ucx_request_blocks(struct transport_ctx *ctx,
 
     if (ctx->messages_len + len > UCX_BLOCKS_MAX)
         return -EAGAIN;
-    char *message = malloc(len);
+    char *message = ucx_message_alloc(ctx, len);
     int err =
         message == NULL ? -ENOMEM : ucx_op_alloc(ctx, blocks->pe, UCX_AMO, done, &op);
     if (err != 0) {
-        free(message);
+        ucx_message_free(ctx, message, len);
         return err == -ENOMEM ? ucx_request_no_memory(ctx) : err;
     }
     memcpy(message, blocks->vector, vectors);
