@@ -21,7 +21,7 @@ struct partial {
 static struct {
     struct partial partial[MINI_THREADS_MAX];
     double total;   /* result of the last mini_sum */
-    double *sums;   /* symmetric: source, and two results by turns */
+    double *sums;   /* symmetric: source, two results by turns, target of warm_up */
     bool sums_turn; /* of thread 0 */
     atomic_flag spoiled;
     bool spoils;
@@ -39,7 +39,7 @@ struct thread {
 
 void mini_open(bool spoil)
 {
-    team.sums = mini_need(3 * sizeof(*team.sums));
+    team.sums = mini_need(4 * sizeof(*team.sums));
     team.spoils = spoil && shmem_my_pe() == shmem_n_pes() - 1;
 }
 
@@ -142,6 +142,14 @@ void mini_spoil(double *received)
         *received += 0.125;
 }
 
+/* Connects the context with all PEs. */
+static void warm_up(struct mini_worker *w)
+{
+    for (int pe = 0; pe < shmem_n_pes(); pe++)
+        shmem_ctx_double_p(w->ctx, team.sums + 3, 0, pe);
+    shmem_ctx_quiet(w->ctx);
+}
+
 /* No thread is timed before all have a context, and no context is destroyed while
  * others are timed. */
 static void *run_thread(void *arg)
@@ -151,6 +159,7 @@ static void *run_thread(void *arg)
     t->w.ctx = SHMEM_CTX_DEFAULT;
     if (t->private_ctx && shmem_ctx_create(SHMEM_CTX_PRIVATE, &t->w.ctx) != 0)
         mini_fail("shmem_ctx_create(SHMEM_CTX_PRIVATE) failed on PE %d", shmem_my_pe());
+    warm_up(&t->w);
     mini_sum(&t->w, 0);
     t->w.comm_s = 0;
     t->begin = coll_now();
