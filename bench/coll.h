@@ -49,6 +49,13 @@ double coll_now(void);
 /* The k-th number of a PE's random sequence, in [0, 1): a function of the arguments. */
 double coll_uniform(uint64_t seed, int pe, uint64_t k);
 
+/* The greatest value of all PEs, and their sum.  `all` is symmetric, a figure per PE. */
+double coll_most(double *all, double mine);
+double coll_total(double *all, double mine);
+
+/* The median of x[0..n), which it sorts. */
+double coll_median(double *x, int n);
+
 /* Spins until `seconds` have elapsed on the clock, or sleeps. */
 void coll_delay(double seconds, bool sleeping);
 

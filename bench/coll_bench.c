@@ -223,12 +223,6 @@ static double batch(struct sums *s, int op, size_t size, double unit, long n)
     return add_rows(s, rows, (double)n);
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void line(const char *name, const char *suffix, size_t size, double value,
                  const char *unit)
 {
@@ -240,9 +234,8 @@ static void print_point(const char *name, struct sums *s, size_t size, double un
     double slowest = 0;
     for (int pe = 0; pe < npes; pe++)
         slowest = s->max[pe] > slowest ? s->max[pe] : slowest;
-    qsort(batch_us, (size_t)s->batches, sizeof(batch_us[0]), compare);
     line(name, "", size, s->mean / s->calls * 1e6, "us");
-    line(name, ".mid", size, batch_us[s->batches / 2], "us");
+    line(name, ".mid", size, coll_median(batch_us, s->batches), "us");
     line(name, ".max", size, slowest / s->calls * 1e6, "us");
     if (!options.loop)
         line(name, ".last", size, s->last / s->rows * 1e6, "us");
@@ -313,8 +306,7 @@ static double pingpong_alpha(size_t size)
         n *= 2;
     for (int i = 0; i < PINGPONGS; i++)
         seconds[i] = exchange(size, n) / (double)n / 2;
-    qsort(seconds, PINGPONGS, sizeof(seconds[0]), compare);
-    return seconds[PINGPONGS / 2];
+    return coll_median(seconds, PINGPONGS);
 }
 
 /* alpha[i] is that of common.size[i], alpha[COLL_SIZES_MAX] that of 8 bytes. */

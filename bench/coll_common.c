@@ -37,6 +37,38 @@ double coll_uniform(uint64_t seed, int pe, uint64_t k)
     return (double)(x >> 11) * 0x1p-53;
 }
 
+double coll_most(double *all, double mine)
+{
+    double most = mine;
+    coll_lib.gather(all, &mine, 1);
+    for (int pe = 0; pe < coll_lib.npes(); pe++)
+        most = all[pe] > most ? all[pe] : most;
+    coll_lib.barrier();
+    return most;
+}
+
+double coll_total(double *all, double mine)
+{
+    double sum = 0;
+    coll_lib.gather(all, &mine, 1);
+    for (int pe = 0; pe < coll_lib.npes(); pe++)
+        sum += all[pe];
+    coll_lib.barrier();
+    return sum;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double coll_median(double *x, int n)
+{
+    qsort(x, (size_t)n, sizeof(*x), compare_doubles);
+    return x[n / 2];
+}
+
 static void sleep_until(double end)
 {
     struct timespec t = {.tv_sec = (time_t)end};

@@ -6,13 +6,21 @@
 #include "coll_put.h"
 
 #include <shmem.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+int coll_put_level = SHMEM_THREAD_SINGLE;
 
 static long *flag; /* symmetric: the number of the last message */
 
 void coll_put_init(void)
 {
-    shmem_init();
+    int provided;
+    if (shmem_init_thread(coll_put_level, &provided) != 0 || provided < coll_put_level) {
+        fprintf(stderr, "thread level %d is not provided, only %d\n", coll_put_level,
+                provided);
+        shmem_global_exit(1);
+    }
     flag = shmem_malloc(sizeof(*flag));
     if (flag == NULL)
         shmem_global_exit(1);

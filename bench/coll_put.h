@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+extern int coll_put_level; /* thread level that coll_put_init requests */
 void coll_put_init(void);
 void *coll_put_alloc(size_t bytes);
 void coll_put_gather(double *all, const double *mine, size_t n);

@@ -116,26 +116,6 @@ void kern_exchange(double *halo, const double *first, const double *last, size_t
 }
 
 /* -- figures of all PEs -------------------------------------------------------------- */
-static double sum_of_all(double mine)
-{
-    double sum = 0;
-    coll_lib.gather(all, &mine, 1);
-    for (int pe = 0; pe < job.npes; pe++)
-        sum += all[pe];
-    coll_lib.barrier();
-    return sum;
-}
-
-static double most_of_all(double mine)
-{
-    double most = mine;
-    coll_lib.gather(all, &mine, 1);
-    for (int pe = 0; pe < job.npes; pe++)
-        most = all[pe] > most ? all[pe] : most;
-    coll_lib.barrier();
-    return most;
-}
-
 /* The PSS in MiB: a page that k processes share counts 1 / k for each. */
 static double own_pss(void)
 {
@@ -148,18 +128,6 @@ static double own_pss(void)
     if (f != NULL)
         fclose(f);
     return kib / 1024;
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *x, int n)
-{
-    qsort(x, (size_t)n, sizeof(*x), compare);
-    return x[n / 2];
 }
 
 static void line(const struct kernel *k, const char *suffix, double value,
@@ -181,8 +149,8 @@ static double run_once(const struct kernel *k, double *comm_s)
     kern_waited = 0;
     double start = coll_now();
     k->run();
-    double seconds = most_of_all(coll_now() - start);
-    *comm_s = sum_of_all(kern_waited) / job.npes;
+    double seconds = coll_most(all, coll_now() - start);
+    *comm_s = coll_total(all, kern_waited) / job.npes;
     return seconds;
 }
 
@@ -200,8 +168,8 @@ static void check_answers(const struct kernel *k, double *answers, bool first)
 
 static void print_job(const struct kernel *k, int runs, const double *answers)
 {
-    double seconds = median(runs_s, runs), comm = median(runs_comm_s, runs);
-    double held = sum_of_all(kern_held), pss = sum_of_all(own_pss());
+    double seconds = coll_median(runs_s, runs), comm = coll_median(runs_comm_s, runs);
+    double held = coll_total(all, kern_held), pss = coll_total(all, own_pss());
     line(k, "", seconds * 1e3, "ms");
     line(k, "comp", (seconds - comm) * 1e3, "ms");
     line(k, "comm", comm * 1e3, "ms");

@@ -48,6 +48,11 @@ bench_strided = bench/strided.h bench/strided_bench.c bench/strided_fft.c bench/
 noinst_PROGRAMS += bench/strided_bench
 bench_strided_bench_SOURCES = $(bench_strided) bench/strided_shmem.c $(bench_coll) $(bench_coll_shmem)
 
+bench_mini = bench/mini.h bench/mini_bench.c bench/mini_cg.c bench/mini_domain.c bench/mini_fe.c bench/mini_halo.c \
+	bench/mini_md.c bench/mini_md.h bench/mini_solver.c bench/mini_solver.h bench/mini_threads.c
+noinst_PROGRAMS += bench/mini_bench
+bench_mini_bench_SOURCES = $(bench_mini) $(bench_coll) $(bench_coll_shmem)
+
 noinst_PROGRAMS += bench/ft_bfs bench/ft_cost bench/ft_detect
 
 noinst_PROGRAMS += bench/op_bench
@@ -66,14 +71,15 @@ bench_launch_fence_CPPFLAGS  = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
 bench_launch_fence_LDADD   = $(PMIX_LIBS)
 
 TESTS += bench/bench-smoke.sh bench/coll-smoke.sh bench/ft-smoke.sh bench/kernels-smoke.sh bench/launch-smoke.sh \
-	bench/match-smoke.sh bench/mt-smoke.sh bench/net-smoke.sh bench/op-smoke.sh bench/pack-smoke.sh \
+	bench/match-smoke.sh bench/mini-smoke.sh bench/mt-smoke.sh bench/net-smoke.sh bench/op-smoke.sh bench/pack-smoke.sh \
 	bench/strided-smoke.sh
 EXTRA_DIST += bench/bench-smoke.sh bench/smoke-lib.sh bench/op-smoke.sh bench/launch-smoke.sh bench/compare bench/compare.awk \
 	bench/coll bench/coll.awk bench/coll-smoke.sh bench/coll_mpi.c \
 	bench/kernels bench/kernels.awk bench/kernels-smoke.sh bench/kern_mpi.c \
 	bench/ft bench/ft.awk bench/ft-smoke.sh \
 	bench/goals bench/startup bench/against bench/launch bench/launch.awk \
-	bench/match bench/match.awk bench/match-smoke.sh bench/median.awk bench/mt bench/mt.awk bench/mt-smoke.sh \
+	bench/match bench/match.awk bench/match-smoke.sh bench/median.awk \
+	bench/mini bench/mini.awk bench/mini-smoke.sh bench/oshmem-lib.sh bench/mt bench/mt.awk bench/mt-smoke.sh \
 	bench/net bench/net.awk bench/net-memory bench/net-memory.awk \
 	bench/net-smoke.sh bench/pack bench/pack.awk bench/pack_mpi.c bench/pack-smoke.sh \
 	bench/strided bench/strided.awk bench/strided-smoke.sh bench/strided_mpi.c

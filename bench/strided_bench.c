@@ -37,33 +37,6 @@ static double *all; /* symmetric */
 
 double strided_waited;
 
-/* The greatest value of all PEs, and their sum */
-static double gather_values(double mine, double *sum)
-{
-    double most = mine;
-    coll_lib.gather(all, &mine, 1);
-    for (int pe = 0; pe < bench_npes; pe++) {
-        most = all[pe] > most ? all[pe] : most;
-        *sum += all[pe];
-    }
-    coll_lib.barrier();
-    return most;
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double batch_median(const double *x)
-{
-    double sorted[BATCHES];
-    memcpy(sorted, x, sizeof(sorted));
-    qsort(sorted, BATCHES, sizeof(*sorted), compare_numbers);
-    return sorted[BATCHES / 2];
-}
-
 struct form_times {
     double step_s[BATCHES], comm_s[BATCHES];
 };
@@ -72,7 +45,6 @@ struct form_times {
 static double run_batch(const struct strided_app *app, const struct strided_form *form,
                         long steps, double *comm_s)
 {
-    double sum = 0;
     app->begin(form);
     coll_lib.barrier();
     app->run(form, 1); /* after the barrier PEs begin at different times */
@@ -81,10 +53,8 @@ static double run_batch(const struct strided_app *app, const struct strided_form
     app->run(form, steps);
     double seconds = coll_now() - start;
     double waited = strided_waited;
-    double most = gather_values(seconds, &sum);
-    sum = 0;
-    gather_values(waited, &sum);
-    *comm_s = sum / bench_npes;
+    double most = coll_most(all, seconds);
+    *comm_s = coll_total(all, waited) / bench_npes;
     form->close();
     return most;
 }
@@ -109,7 +79,7 @@ static long count_steps(const struct strided_app *app)
 }
 
 static void print_form(const struct strided_app *app, const char *form, size_t n,
-                       size_t variant, const struct form_times *t)
+                       size_t variant, struct form_times *t)
 {
     char name[32];
     if (bench_me != 0)
@@ -118,8 +88,9 @@ static void print_form(const struct strided_app *app, const char *form, size_t n
         snprintf(name, sizeof(name), "%s.r%zu", app->name, variant + 1);
     else
         snprintf(name, sizeof(name), "%s", app->name);
-    printf("%s %s %zu %.4g us\n", name, form, n, batch_median(t->step_s) * 1e6);
-    printf("%s.comm %s %zu %.4g us\n", name, form, n, batch_median(t->comm_s) * 1e6);
+    printf("%s %s %zu %.4g us\n", name, form, n, coll_median(t->step_s, BATCHES) * 1e6);
+    printf("%s.comm %s %zu %.4g us\n", name, form, n,
+           coll_median(t->comm_s, BATCHES) * 1e6);
     fflush(stdout);
 }
 
