@@ -3,11 +3,11 @@
  * c11.pml - the memory model of C11, for models whose memory orders matter.  Include it after
  * the definition of
  *     THREADS, LOCATIONS   their numbers; `me` is the calling thread
- *     STORES               of a location, its initial value 0 included; at most 10
+ *     STORES               of a location, its initial value 0 included; at most 12
  *     OBJECTS              objects without atomic accesses, on which data races are errors
  *     FENCES               if the model has fences
  *     FUTEX                if threads sleep on a futex word
- *     MUTEX                if they share a mutex
+ *     MUTEXES              number of mutexes
  *     BARRIER              if they meet in barriers
  *
  * A location keeps all its stores in modification order.  The view of a thread is, for each
@@ -21,7 +21,8 @@
  * Sequentially consistent accesses count as acquire and release, which is weaker.
  *
  * The stores of a location must be ordered by happens-before, or be read-modify-writes only;
- * otherwise the search reports them.  litmus.pml tests this file.
+ * otherwise the search reports them (store_racing: takes the order of execution for the
+ * modification order).  litmus.pml tests this file.
  *
  * A view is WORDS integers with FIELDS numbers of 4 bits, each below a guard bit: first the
  * locations, then a clock of each thread, which counts its releases.
@@ -125,6 +126,12 @@ inline c11_choose(l, least) {
 #if STORES > 9
     :: d_step { AHEAD(l, 9) && THERE(l, 9) >= least -> c11_pick = 9 }
 #endif
+#if STORES > 10
+    :: d_step { AHEAD(l, 10) && THERE(l, 10) >= least -> c11_pick = 10 }
+#endif
+#if STORES > 11
+    :: d_step { AHEAD(l, 11) && THERE(l, 11) >= least -> c11_pick = 11 }
+#endif
     fi
 }
 
@@ -178,16 +185,24 @@ inline store_release(l, v) {
 }
 
 /* Its view contains at least the store itself. */
+inline c11_store_relaxed(l, v) {
+    VIEW(me, l) = VIEW(me, l) + ((last[l] + 1 - SEEN(l)) << SHIFT(l));
+    c11_append(l, v);
+    EACH(C11_RELAXED);
+    c11_at = c11_at + (l) / FIELDS;
+    stored[c11_at] = (stored[c11_at] & ~(LIMIT << SHIFT(l))) | (SEEN(l) << SHIFT(l))
+}
+
 inline store_relaxed(l, v) {
     d_step {
         assert(SEEN(l) == last[l]);
-        VIEW(me, l) = VIEW(me, l) + (1 << SHIFT(l));
-        c11_append(l, v);
-        EACH(C11_RELAXED);
-        c11_at = c11_at + (l) / FIELDS;
-        stored[c11_at] =
-            (stored[c11_at] & ~(LIMIT << SHIFT(l))) | (SEEN(l) << SHIFT(l))
+        c11_store_relaxed(l, v)
     }
+}
+
+/* A store that is not ordered with those of other threads: behind all that were executed. */
+inline store_racing(l, v) {
+    d_step { c11_store_relaxed(l, v) }
 }
 
 /* Read-modify-writes extend the release sequence of the store that they replace.  Use them
@@ -256,18 +271,18 @@ inline membarrier(thread) {
 }
 #endif
 
-#ifdef MUTEX
-#define C11_LOCK(w)   VIEW_WORD(w) = MERGE(VIEW_WORD(w), guarded[w])
-#define C11_UNLOCK(w) guarded[w] = VIEW_WORD(w)
-bool locked;
-int guarded[WORDS]; /* the view at the last unlock */
+#ifdef MUTEXES
+#define C11_LOCK(w)   VIEW_WORD(w) = MERGE(VIEW_WORD(w), guarded[c11_at + w])
+#define C11_UNLOCK(w) guarded[c11_at + w] = VIEW_WORD(w)
+bool locked[MUTEXES];
+int guarded[MUTEXES * WORDS]; /* the view at the last unlock */
 
-inline lock() {
-    d_step { !locked -> locked = true; EACH(C11_LOCK) }
+inline lock(m) {
+    d_step { !locked[m] -> locked[m] = true; c11_at = (m) * WORDS; EACH(C11_LOCK) }
 }
 
-inline unlock() {
-    d_step { EACH(C11_UNLOCK); locked = false }
+inline unlock(m) {
+    d_step { c11_at = (m) * WORDS; EACH(C11_UNLOCK); locked[m] = false; C11_PUBLISHED(me) }
 }
 #endif
 
@@ -288,10 +303,15 @@ inline barrier(e) {
 byte asleep; /* a bit of each thread */
 #define ASLEEP (asleep >> me & 1)
 
-/* The kernel compares and sleeps under the lock that wake-ups take, after a full barrier. */
+/* The kernel compares and sleeps under the lock that wake-ups take, after a full barrier.  What
+ * it has read, the thread has seen. */
 inline futex_wait(l, expected) {
     if
-    :: d_step { LAST(l) != expected -> c11_fence(me) }
+    :: d_step {
+           LAST(l) != expected ->
+           VIEW(me, l) = VIEW(me, l) + ((last[l] - SEEN(l)) << SHIFT(l));
+           c11_fence(me)
+       }
     :: d_step { c11_fence(me); asleep = asleep | (THERE(l, 0) == expected) << me };
         !ASLEEP
     fi

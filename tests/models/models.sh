@@ -73,6 +73,9 @@ wrong tail -DLONG -DFAULT_LONG
 right sleep
 wrong sleep -DFAULT_NO_BARRIER
 wrong sleep -DFAULT_WAKE
+right progress
+wrong progress -DFAULT_PENDING
+wrong progress -DFAULT_CHANGED
 right eager -DCALLS=3
 wrong eager -DCALLS=3 -DFAULT_FIRST
 wrong eager -DCALLS=3 -DFAULT_EARLY
@@ -112,6 +115,9 @@ if [ -n "${PGAS_TEST_LONG:-}" ]; then
     for fault in EARLY CHECK_FIRST SEEN; do
         wrong sleep -DFAULT_$fault
     done
+    right progress -DCHANGES=2
+    wrong progress -DFAULT_RECORD
+    wrong progress -DFAULT_LATE
     right eager
     right eager -DN=3 -DCALLS=2
     for fault in STORE LOAD DONE CREDIT; do
@@ -132,7 +138,7 @@ if [ -n "${PGAS_TEST_LONG:-}" ]; then
     wrong combiner -DN=2 -DCALLS=3 -DFAULT_CREDIT
     wrong commit -DFAULT_NO_CHECK
     wrong mcs -DFAULT_NO_LINK
-    right adaptive -DN=4 -DLOSSES=2
+    right adaptive -DN=4 -DLOSSES=2 -DROUNDS=2
     wrong adaptive -DFAULT_STORE
     wrong adaptive -DFAULT_NO_RESERVE
     right tail

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * sleep.pml - threads of a PE that sleep until a thread of another PE stores to their words
- * (pgas/core/progress/block.c: block_sleep_until, block_list_fenced, block_unlist;
- * block.h: block_sleeps, block_poke; block_wake): Dekker's pattern with membarrier() on one
+ * (pgas/core/progress/block.c: block_sleep_until; block_sleep.c: block_list_fenced, block_unlist,
+ * block_wake; block.h: block_sleeps, block_poke): Dekker's pattern with membarrier() on one
  * side, on the memory model of C11 (c11.pml).
  *
  * Memory orders: the word is stored relaxed and loaded with acquire, `sleep_mask` is stored
@@ -40,7 +40,7 @@
 #define STORES    6
 #define FENCES
 #define FUTEX
-#define MUTEX
+#define MUTEXES   1
 #include "c11.pml"
 
 byte unlisted;
@@ -71,25 +71,25 @@ inline publish_mask() {
 
 inline list() {
     listing = true;
-    lock();
+    lock(0);
     if
     :: slot = me;
         store_release(KEY(me), 1)
     :: slot = N; unlisted++
     fi;
     publish_mask();
-    unlock()
+    unlock(0)
 }
 
 inline unlist() {
     listing = false;
-    lock();
+    lock(0);
     if
     :: slot < N -> store_release(KEY(me), 0)
     :: else -> unlisted--
     fi;
     publish_mask();
-    unlock();
+    unlock(0);
     slot = 0
 }
 
