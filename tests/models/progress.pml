@@ -2,8 +2,9 @@
 /*
  * progress.pml - a thread that sleeps while N others make network progress, which changes its
  * word (pgas/core/progress): block_sleep_until (block.c), block_sleep_enter, block_sleeper_record
- * and block_sleepers_changed (block_sleep.c); net_wake_sleepers, net_defer_wakeup, net_take_wakeup, net_poll_wake and
- * net_wake_local (net_poll.c); on the memory model of C11 (c11.pml).
+ * and block_sleepers_changed (block_sleep.c); net_wake_sleepers, net_defer_wakeup,
+ * net_take_wakeup, net_poll_wake and net_wake_local (net_poll.c); on the memory model of C11
+ * (c11.pml).
  *
  * Each of the threads changes the word CHANGES times, under the lock of the context, and each time
  *     NOW     wakes the sleepers whose word has changed (the progress thread)
@@ -13,8 +14,9 @@
  * Memory orders: the word and the recorded value are relaxed, with full fences between; the
  * condition is loaded with acquire; `wakeup_pending` is stored with release and taken by an
  * exchange (acq_rel); `sleep_mask`, `wake` and membarrier() as in sleep.pml.
- * Left out: several sleepers and those with a futex of their own (block_own), time limits, the states of the progress thread, and that a
- * recorded value of another thread may take effect later than it was stored.
+ * Left out: several sleepers and those with a futex of their own (block_own), time limits, the
+ * states of the progress thread, and that a recorded value of another thread may take effect
+ * later than it was stored.
  * Checked: the sleeper does not sleep for ever when all have ended their waits.
  *
  * FAULT_PENDING:  `wakeup_pending` is stored relaxed and cleared by a store.
