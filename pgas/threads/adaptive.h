@@ -13,7 +13,8 @@
  * Invariants: HELD is set if and only if a thread owns the lock.  Only the candidate sets
  * SLEEPS and RESERVED, and clears RESERVED when it acquires the lock.  While RESERVED is
  * set only the candidate sets HELD.  A candidate sleeps only if `word` has HELD and
- * SLEEPS; the release that clears HELD clears SLEEPS, too, and wakes it.
+ * SLEEPS; the release that clears HELD clears SLEEPS, too, and wakes it.  With fair
+ * scheduling each thread acquires the lock (tests/models/adaptive.pml).
  *
  * Orders: setting HELD (acquire) sees the release that cleared it.  Within a process
  * only. Uses: atomic, mcs.  Used by: compat/mpi/match/match_tail.

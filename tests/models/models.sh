@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# models.sh - Spin models of the failure protocols, of locks and of tail queues, searched
-# exhaustively, and of each a version with a defect, which Spin must find.  PGAS_TEST_LONG: further
-# defects; agreement of 4 nodes with 2 failures (minutes, gigabytes), and 3 failures of the ring and
-# of shrink.
+# models.sh - Spin models of the failure protocols, of locks and queues, of sleeps and of the
+# collectives of a node, searched exhaustively, and of each a version with a defect, which Spin
+# must find.  README.md lists them.  PGAS_TEST_LONG: further defects and litmus tests, and larger
+# cases, which take minutes and gigabytes.
 set -eu
 command -v spin >/dev/null || { echo "skipped: spin is not installed"; exit 77; }
 models=$(CDPATH='' cd -- "${top_srcdir:-$(dirname -- "$0")/../..}/tests/models" && pwd)
@@ -18,10 +18,17 @@ search() {
     model=$1
     shift
     spin "$@" -a "$models/$model.pml" >spin.out 2>&1 || { cat spin.out && return 1; }
-    ${CC:-cc} -O0 -w -DSAFETY -DCOLLAPSE -DMEMLIM=12000 -o pan pan.c
-    ./pan -m400000 >report 2>&1 || :
+    # shellcheck disable=SC2086 # lists of options
+    ${CC:-cc} -O0 -w $compiled -DCOLLAPSE -DVECTORSZ=4096 -DMEMLIM=12000 -o pan pan.c
+    # shellcheck disable=SC2086
+    ./pan $options -w18 -m400000 >report 2>&1 || :
     states=$(sed -n 's/ *\([0-9.e+]*\) states, stored.*/\1/p' report)
 }
+
+# With SAFETY: assertions and deadlocks; otherwise also what must happen, with fair scheduling.
+safety() { compiled=-DSAFETY options=; }
+liveness() { compiled=-DNFAIR=3 options='-a -f'; }
+safety
 
 right() {
     search "$@" || { failures=$((failures + 1)) && return; }
@@ -36,7 +43,7 @@ right() {
 
 wrong() {
     search "$@" || { failures=$((failures + 1)) && return; }
-    if grep -q '^pan:[0-9]*: \(assertion violated\|invalid end state\)' report; then
+    if grep -q '^pan:[0-9]*: \(assertion violated\|invalid end state\|acceptance cycle\)' report; then
         echo "found: $*: $states states"
     else
         echo "FAIL: $*: the defect was not found"
@@ -63,10 +70,75 @@ wrong adaptive -DFAULT_SPLIT
 right tail -DLONG
 wrong tail -DFAULT_SPLIT
 wrong tail -DLONG -DFAULT_LONG
+right sleep
+wrong sleep -DFAULT_NO_BARRIER
+wrong sleep -DFAULT_WAKE
+right progress
+wrong progress -DFAULT_PENDING
+wrong progress -DFAULT_CHANGED
+right eager -DCALLS=3
+wrong eager -DCALLS=3 -DFAULT_FIRST
+wrong eager -DCALLS=3 -DFAULT_EARLY
+right arrival -DCALLS=1
+right arrival -DN=2 -DCALLS=3
+wrong arrival -DN=2 -DFAULT_SPLIT
+wrong arrival -DN=2 -DFAULT_UNUSED
+right combiner -DCALLS=1
+right combiner -DN=2
+wrong combiner -DFAULT_CLAIM
+wrong litmus -DSB -DFENCE_0
+right litmus -DSB -DMEMBARRIER
+wrong litmus -DMP -DRELEASE
+right litmus -DMP -DRELEASE -DACQUIRE
+liveness
+right adaptive -DFOREVER
+wrong adaptive -DFOREVER -DFAULT_NO_LIMIT
+safety
 if [ -n "${PGAS_TEST_LONG:-}" ]; then
+    wrong litmus -DSB
+    right litmus -DSB -DFENCE_0 -DFENCE_1
+    wrong litmus -DMP -DACQUIRE
+    right litmus -DMP -DFENCE_0 -DFENCE_1
+    right litmus -DMP -DRELEASE -DACQUIRE -DUPDATE
+    wrong litmus -DMP -DRELEASE -DUPDATE
+    wrong litmus -DWRC
+    right litmus -DWRC -DRELEASE -DACQUIRE
+    wrong litmus -DIRIW -DACQUIRE
+    right litmus -DIRIW -DACQUIRE -DFENCE_1
+    right litmus -DCOH
+    wrong litmus -DRACE -DRELEASE
+    wrong litmus -DRACE -DACQUIRE
+    right litmus -DRACE -DRELEASE -DACQUIRE
+    right sleep -DN=2 -DROUNDS=1
+    right sleep -DN=2 -DROUNDS=1 -DTWO_LINES
+    wrong sleep -DN=2 -DROUNDS=1 -DFAULT_MASK
+    for fault in EARLY CHECK_FIRST SEEN; do
+        wrong sleep -DFAULT_$fault
+    done
+    right progress -DCHANGES=2
+    wrong progress -DFAULT_RECORD
+    wrong progress -DFAULT_LATE
+    right eager
+    right eager -DN=3 -DCALLS=2
+    for fault in STORE LOAD DONE CREDIT; do
+        wrong eager -DCALLS=3 -DFAULT_$fault
+    done
+    right arrival
+    right arrival -DN=2 -DWRAP=1
+    wrong arrival -DN=2 -DWRAP=1 -DFAULT_COUNT
+    for fault in ORDER LEAVE BARRIER; do
+        wrong arrival -DN=2 -DFAULT_$fault
+    done
+    right combiner -DN=2 -DCALLS=3
+    right combiner -DONLY_FIRST
+    right combiner -DONLY_LAST
+    wrong combiner -DONLY_FIRST -DFAULT_OLD
+    wrong combiner -DONLY_LAST -DFAULT_SHARED
+    wrong combiner -DONLY_LAST -DFAULT_RELEASE
+    wrong combiner -DN=2 -DCALLS=3 -DFAULT_CREDIT
     wrong commit -DFAULT_NO_CHECK
     wrong mcs -DFAULT_NO_LINK
-    right adaptive -DN=4 -DLOSSES=2
+    right adaptive -DN=4 -DLOSSES=2 -DROUNDS=2
     wrong adaptive -DFAULT_STORE
     wrong adaptive -DFAULT_NO_RESERVE
     right tail

@@ -2,7 +2,8 @@
 # Unit tests: tests/unit/X_test.c tests pgas/*/X.c or tools/oshrun/*/X.c through its internal
 # names.
 UNIT_TESTS = \
-	tests/unit/adapt_test tests/unit/adaptive_test tests/unit/alloc_test tests/unit/bind_test \
+	tests/unit/adapt_test tests/unit/adaptive_test tests/unit/alloc_test tests/unit/arrival_test \
+	tests/unit/bind_test \
 	tests/unit/block_test tests/unit/bootstrap_test tests/unit/chassis_test tests/unit/command_test \
 	tests/unit/connector_test tests/unit/copy_test tests/unit/env_test \
 	tests/unit/exit_status_test tests/unit/export_test tests/unit/ft_bmg_test tests/unit/ft_proto_test \

@@ -19,7 +19,7 @@
  * - `claim` is the number of the last call that has a combiner.  Exactly one of the PEs
  *   that enter call k finds claim < k and sets it to k.  Every PE has seen the claim of
  *   call k - 1 in that call; so a compare-and-swap in call k fails only if another PE has
- *   already entered (or even left) call k.
+ *   already entered (or even left) call k.  A failed compare-and-swap has seen it, too.
  * - `gathered` counts the arrivals in all calls of reduce_last, of which `gathers` have
  *   begun; no PE enters the next call before all PEs have entered this one, so the last
  *   arriver of a call finds gathered == gathers * npes.  Rooted calls may overlap, so
@@ -29,6 +29,7 @@
  *   read it.  The same holds for the per-PE release lines.
  * - The result replaces the combiner's own contribution in its slot, which no other PE
  *   reads as a contribution.
+ * Model: tests/models/combiner.pml.
  */
 #include "config.h"
 

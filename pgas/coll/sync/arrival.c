@@ -5,12 +5,14 @@
  *
  * Invariants.
  * - `tail` holds (lower 32 bits of the call number, number of arrivals, last arriver); an
- * arriving PE installs itself by compare-and-swap.  An older call whose number has the
- * same lower 32 bits is complete, so its tail has count == npes, while in this call count
- * < npes until the last PE arrives; so the two cannot be confused.
+ *   arriving PE installs itself by compare-and-swap.  An older call whose number has the
+ *   same lower 32 bits is complete, so its tail has count == npes; a `tail` that was
+ *   never used has count == 0; in this call 0 < count < npes until the last PE arrives.
+ *   So the three cannot be confused.
  * - `order` of team PE 0 maps positions to PEs.  A cell is written in the next call only
  *   by a PE that has ended this call, and no PE ends this call before all reads of cells
  *   in this call are complete.
+ * Model: tests/models/arrival.pml.
  *
  * Exchange.  PEs append themselves to the arrival list with a store-release to their
  * cell.  From then on the PE's source may be read and its dest may be written.  In each
@@ -51,9 +53,10 @@ struct arrival arrival_at(uint64_t *tail, const struct mailbox *b)
     do {
         seen = load_relaxed_u64(tail);
         stress_point();
-        bool mine = seen - number < (uint64_t)1 << 2 * TAIL_BITS &&
-                    (int)(seen >> TAIL_BITS & TAIL_MASK) < b->team->npes;
-        a.position = mine ? (int)(seen >> TAIL_BITS & TAIL_MASK) : 0;
+        int count = (int)(seen >> TAIL_BITS & TAIL_MASK);
+        bool mine = seen - number < (uint64_t)1 << 2 * TAIL_BITS && count > 0 &&
+                    count < b->team->npes;
+        a.position = mine ? count : 0;
         a.before = mine ? (int)(seen & TAIL_MASK) : -1;
         next = number | (uint64_t)(a.position + 1) << TAIL_BITS | (uint64_t)b->team->me;
     } while (cas_acq_rel_u64(tail, seen, next) != seen);

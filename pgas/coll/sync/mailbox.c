@@ -16,6 +16,7 @@
  *    all calls after k are of this last kind, each PE reaches a sufficient `done` without
  *    waiting for this PE, which has published its data in all of them: no deadlock.
  * So a PE may run that many calls ahead in calls where only some PEs wait (a broadcast).
+ * Model: tests/models/eager.pml.
  */
 #include "config.h"
 

@@ -15,6 +15,7 @@
  * sleeper's check sees the store; if the load follows the barrier, it sees the bit.
  * Without membarrier (old kernel, seccomp) sleeps are short instead.  Every sleep is
  * bounded, because no block_poke follows a store through shmem_ptr.
+ * tests/models/sleep.pml is searched exhaustively, with the memory orders of C11.
  *
  * In a job on several nodes (net.h) a waiter progresses the network between two polls.
  * While it sleeps, the progress thread does so and wakes it if its word has changed. A

@@ -239,7 +239,7 @@ block_load_unit(const uint64_t *unit)
  * records the value of its word, executes a fence, checks its condition, and sleeps; the
  * other thread changes the word, executes a fence, and compares it with the recorded
  * value. If the check precedes the change, the recorded value is the one before the
- * change.
+ * change.  Model: tests/models/progress.pml.
  */
 static void block_sleeper_record(int slot)
 {

@@ -25,7 +25,16 @@ void net_wake_sleepers(void)
 
 void net_defer_wakeup(void)
 {
-    store_relaxed_u32(&pgas_self.net->wakeup_pending, 1);
+    store_release_u32(&pgas_self.net->wakeup_pending, 1);
+}
+
+/* Takes over the deferred wake-ups of all threads; false: there is none.  Acquires what
+ * those threads have changed, since the caller compares it and wakes the sleepers in
+ * their place (tests/models/progress.pml). */
+static bool net_take_wakeup(struct net *n)
+{
+    return load_relaxed_u32(&n->wakeup_pending) != 0 &&
+           swap_acq_rel_u32(&n->wakeup_pending, 0) != 0;
 }
 
 /* A polling thread wakes the sleeping threads of this PE if a word that one of them waits
@@ -40,7 +49,7 @@ static void net_poll_wake(uint64_t now)
         return;
     }
     store_relaxed_u64(&pgas_self.net->wake_ns, now + TIMING_WAKE_EVERY);
-    store_relaxed_u32(&pgas_self.net->wakeup_pending, 0);
+    (void)net_take_wakeup(pgas_self.net);
     block_wake_own();
 }
 
@@ -48,10 +57,8 @@ void net_wake_local(void)
 {
     struct net *n = pgas_self.net;
 
-    if (n == NULL || load_relaxed_u32(&n->wakeup_pending) == 0)
-        return;
-    store_relaxed_u32(&n->wakeup_pending, 0);
-    net_wake_sleepers();
+    if (n != NULL && net_take_wakeup(n))
+        net_wake_sleepers();
 }
 
 int net_ctx_progress(struct net_ctx *c)
