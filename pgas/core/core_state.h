@@ -124,8 +124,9 @@ struct block_state {
     pthread_mutex_t list_lock;
     struct block_sleeper sleeper[NODE_SLEEP_SLOTS];
     int unlisted; /* sleeping threads of this PE without a slot; under list_lock */
-    struct block_own *own; /* those that sleep on a word of the process; likewise */
-    uint32_t pollers;      /* threads that spin or yield; with remote PEs only; atomic */
+    struct block_private *privates; /* those that sleep on a word of this process, and */
+    uint64_t round;                 /* the number of wake-ups of all of them; likewise */
+    uint32_t pollers; /* threads that spin or yield; with remote PEs only; atomic */
     void (*work)(void);
     uint32_t what_taken; /* 1: a thread owns the text of node_pe.what (block.c) */
 };

@@ -20,7 +20,7 @@
  * FAULT_SEEN:        `wake` is loaded relaxed.
  * FAULT_WAKE:        `wake` is incremented without release.
  * FAULT_MASK:        the end of a sleep clears the mask, although another thread sleeps.
- * FAULT_KEYS:        the mask is published before the key, after the barrier.
+ * FAULT_FENCE is no fault: with membarrier() the fence of block_sleeps_for is not needed.
  */
 #ifndef N
 #define N 1 /* sleepers, 1 or 2; each has a word */

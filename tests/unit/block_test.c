@@ -317,6 +317,61 @@ Test(block, a_private_word_wakes_its_thread_only, .init = world, .timeout = 30)
     cr_assert_not(block_any_sleeps());
 }
 
+/* All threads are woken, also those beyond the number that is woken at once. */
+Test(block, all_private_sleepers_are_woken, .init = world, .timeout = 30)
+{
+    enum { N = 40 };
+    static struct private_wait p[N];
+
+    pgas_self.env.sleep_ns = UINT64_C(1000) * 1000 * 1000 * 1000;
+    start_privately(p, N, 1);
+    await_silence(p, N);
+    for (int i = 0; i < N; i++)
+        p[i].polls = 0;
+    block_wake_own();
+    await_silence(p, N);
+    for (int i = 0; i < N; i++)
+        cr_assert_gt(load_relaxed_u32(&p[i].polls), 0, "thread %d was not woken", i);
+    for (int i = 0; i < N; i++)
+        store_release_u64(&p[i].word, 1);
+    cr_assert_eq(block_sleepers_changed(), BLOCK_UNCHANGED);
+    for (int i = 0; i < N; i++)
+        pthread_join(p[i].thread, NULL);
+}
+
+static uint64_t *worked; /* the word that the work completes */
+
+static void work(void)
+{
+    if (worked != NULL && load_acquire_u64(&word[8]) != 0)
+        store_release_u64(worked, 1);
+}
+
+/* A store that only the nonblocking work is waiting for wakes a thread that went to sleep
+ * before there was any. */
+Test(block, work_is_done_by_private_sleepers, .init = world, .timeout = 30)
+{
+    static struct private_wait p;
+
+    pgas_self.env.sleep_ns = UINT64_C(1000) * 1000 * 1000 * 1000;
+    for (int i = 0; i < 30; i++) {
+        word[8] = 0;
+        start_privately(&p, 1, 1);
+        if (i % 2 == 0)
+            await_silence(&p, 1);
+        else
+            delay();
+        worked = &p.word;
+        block_set_work(work);
+        delay();
+        store_release_u64(&word[8], 1);
+        block_poke(&node->pe[0], &word[8], sizeof(uint64_t));
+        pthread_join(p.thread, NULL);
+        block_set_work(NULL);
+        worked = NULL;
+    }
+}
+
 /* A lost wake-up lasts a minute. */
 Test(block, private_words_lose_no_wakeup, .init = world, .timeout = 30)
 {

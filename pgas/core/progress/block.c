@@ -32,6 +32,7 @@ enum {
 void block_set_work(void (*work)(void))
 {
     __atomic_store_n(&STATE.work, work, __ATOMIC_RELEASE);
+    fence_full(); /* a thread that has not entered the lists of sleepers yet sees it */
     if (work != NULL) /* sleepers on one word must now sleep on any store */
         block_wake_own();
 }
@@ -59,13 +60,13 @@ void block_init(void)
 /* Counts the threads of this PE that poll, in a job with remote PEs. */
 static void block_poll_begin(void)
 {
-    if (unlikely(pgas_self.net != NULL))
+    if (unlikely(pgas_self.net != NULL) && pgas_thread.waits == 1)
         fetch_add_acq_rel_u32(&STATE.pollers, 1);
 }
 
 static void block_poll_end(void)
 {
-    if (unlikely(pgas_self.net != NULL))
+    if (unlikely(pgas_self.net != NULL) && pgas_thread.waits == 1)
         fetch_add_acq_rel_u32(&STATE.pollers, UINT32_MAX);
 }
 
@@ -74,10 +75,11 @@ static bool block_others_poll(void)
     return load_relaxed_u32(&STATE.pollers) > 0;
 }
 
-/* This thread does not poll any more. */
+/* This thread does not poll any more.  A thread whose condition waits itself counts once
+ * for both waits. */
 static void block_idle(void)
 {
-    if (!block_others_poll())
+    if (load_relaxed_u32(&STATE.pollers) <= (pgas_thread.waits > 1))
         net_idle();
 }
 
@@ -268,6 +270,8 @@ static bool block_sleep_until(struct node_pe *me, const struct block_wait *w)
     uint64_t ns = block_others_poll() ? TIMING_POLL_LEFT : ns_max / SLEEP_FIRST_PART;
     struct block_sleep sleep;
 
+    if (w->on_sleep != NULL)
+        w->on_sleep(w->arg);
     block_sleep_enter(&sleep, w, block_has_work());
     uint64_t begin = clock_ns();
     for (;;) {
@@ -275,11 +279,12 @@ static bool block_sleep_until(struct node_pe *me, const struct block_wait *w)
          * block_poke after the barrier changes the futex, so that the sleep ends
          * immediately. */
         net_wake_local(); /* before the load, because it may change our own futex */
+        uint32_t seen = block_sleep_arm(&sleep);
         if (unlikely(!sleep.any && block_has_work())) {
             block_sleep_leave(&sleep);
             block_sleep_enter(&sleep, w, true);
+            seen = block_sleep_arm(&sleep);
         }
-        uint32_t seen = block_sleep_arm(&sleep);
         block_do_work();
         ready = w->ready(w->arg);
         if (ready || block_is_over(w))

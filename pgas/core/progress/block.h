@@ -55,6 +55,8 @@ struct block_wait {
     /* Called periodically while the waiter sleeps; ends the job if the wait cannot
      * complete, for instance because the peer has exited.  May be NULL. */
     void (*on_stall)(const void *arg);
+    /* Called before the first sleep, unless `sleep` is set.  May be NULL. */
+    void (*on_sleep)(const void *arg);
     /* Sleeps for at most ns; for waits that no store to this PE satisfies, such as for
      * the completion of a transport context.  NULL: the futex sleep described above. */
     void (*sleep)(const void *arg, uint64_t ns);
@@ -85,9 +87,10 @@ bool block_spin(block_ready ready, const void *arg);
  * at symmetric address addr or on any store.  NULL: wakes them in any case. */
 void block_wake(struct node_pe *pe, const void *addr, size_t len);
 
-/* Wakes all sleeping threads of this PE; one of them, or several if they share a futex.
- */
+/* Wakes sleeping threads of this PE: all of them; all that do not sleep on a word of this
+ * process (block_wait.private); one, or several if they share a futex. */
 void block_wake_own(void);
+void block_wake_listed(void);
 void block_wake_one(void);
 
 /* True if a thread of this PE sleeps, or is about to. */

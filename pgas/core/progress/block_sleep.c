@@ -2,6 +2,7 @@
 /* block_sleep.c - see block_sleep.h, and block.h for the wake-up protocol. */
 #include "config.h"
 
+#include <limits.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
 
@@ -71,8 +72,7 @@ uint64_t block_wake_then(struct node_pe *pe, const void *addr, size_t len, uint6
     return value;
 }
 
-/* ---- threads that sleep on `wake` ---------------------------------------------------
- */
+/* ---- threads that sleep on `wake` -------------------------------------------------- */
 
 /* The mask bit of a key: the index of the cache line within its (4 KiB) page. */
 static uint64_t block_bit_of(uint64_t key)
@@ -138,91 +138,101 @@ static void block_unlist(struct node_pe *me, int slot)
 
 /* ---- threads that sleep on a word of this process ---------------------------------- */
 
-static void block_own_link(struct block_own *own)
+static void block_private_link(struct block_private *p)
 {
-    atomic_store_explicit(&own->woken, 0, memory_order_relaxed);
-    own->prev = NULL;
-    own->next = STATE.own;
-    if (own->next != NULL)
-        own->next->prev = own;
-    __atomic_store_n(&STATE.own, own, __ATOMIC_RELEASE);
+    atomic_store_explicit(&p->woken, 0, memory_order_relaxed);
+    p->round = STATE.round;
+    p->prev = NULL;
+    p->next = STATE.privates;
+    if (p->next != NULL)
+        p->next->prev = p;
+    __atomic_store_n(&STATE.privates, p, __ATOMIC_RELEASE);
 }
 
-static void block_own_unlink(struct block_own *own)
+static void block_private_unlink(struct block_private *p)
 {
-    if (own->next != NULL)
-        own->next->prev = own->prev;
-    if (own->prev != NULL)
-        own->prev->next = own->next;
+    if (p->next != NULL)
+        p->next->prev = p->prev;
+    if (p->prev != NULL)
+        p->prev->next = p->next;
     else
-        __atomic_store_n(&STATE.own, own->next, __ATOMIC_RELEASE);
+        __atomic_store_n(&STATE.privates, p->next, __ATOMIC_RELEASE);
 }
 
-/* Removes the threads whose words have changed, or any, from the list; returns their
- * number, at most `max`.  Under list_lock. */
-static int block_own_remove(_Atomic uint32_t **futex, int max, bool any)
+/* Removes the threads whose words have changed, and those that have entered the list
+ * before `round`; returns their number, at most `max`.  Under list_lock. */
+static int block_private_remove(_Atomic uint32_t **futex, int max, uint64_t round)
 {
-    struct block_own *next;
+    struct block_private *next;
     int n = 0;
 
-    for (struct block_own *own = STATE.own; own != NULL && n < max; own = next) {
-        next = own->next;
-        if (!any && load_relaxed_u32(own->word) == own->seen)
+    for (struct block_private *p = STATE.privates; p != NULL && n < max; p = next) {
+        next = p->next;
+        if (p->round >= round && load_relaxed_u32(p->word) == p->seen)
             continue;
-        futex[n++] = &own->woken;
-        block_own_unlink(own);
-        atomic_store_explicit(&own->woken, 1, memory_order_release);
+        futex[n++] = &p->woken;
+        block_private_unlink(p);
+        atomic_store_explicit(&p->woken, 1, memory_order_release);
     }
     return n;
 }
 
-/* A thread that was removed may return, and its futex be gone, before it is woken: only
- * the address is used. */
-static void block_own_wake(bool all)
+/* Wakes the threads whose words have changed or, at most `max`, all that are in the list
+ * now.  A thread that was removed may return, and its futex be gone, before it is woken:
+ * only the address is used. */
+static int block_private_wake(bool all, int max)
 {
     _Atomic uint32_t *futex[WAKES_AT_ONCE];
-    int n = WAKES_AT_ONCE;
+    const int most = max < WAKES_AT_ONCE ? max : WAKES_AT_ONCE;
+    uint64_t round = 0;
+    int n, sum = 0;
 
-    while (n == WAKES_AT_ONCE) {
+    pgas_thread.locks++; /* a signal handler must not finalize (net_inside) */
+    do {
         pthread_mutex_lock(&STATE.list_lock);
-        n = block_own_remove(futex, WAKES_AT_ONCE, all);
+        if (all && round == 0)
+            round = ++STATE.round;
+        n = block_private_remove(futex, most, round);
         pthread_mutex_unlock(&STATE.list_lock);
         for (int i = 0; i < n; i++)
             os_futex_wake(futex[i]);
-    }
+        sum += n;
+    } while (n == WAKES_AT_ONCE && sum < max);
+    pgas_thread.locks--;
+    return sum;
 }
 
-static bool block_own_any(void)
+static bool block_private_any(void)
 {
-    return __atomic_load_n(&STATE.own, __ATOMIC_ACQUIRE) != NULL;
+    return __atomic_load_n(&STATE.privates, __ATOMIC_ACQUIRE) != NULL;
 }
 
-static void block_own_enter(struct block_own *own, const uint32_t *word)
+static void block_private_enter(struct block_private *p, const uint32_t *word)
 {
-    *own = (struct block_own){.word = word};
+    *p = (struct block_private){.word = word};
     pthread_mutex_lock(&STATE.list_lock);
-    block_own_link(own);
+    block_private_link(p);
     pthread_mutex_unlock(&STATE.list_lock);
 }
 
 /* Dekker's pattern: this thread enters the list, executes a fence and checks its
  * condition; a thread that makes progress changes the word, executes a fence
  * (block_sleepers_changed) and reads the list. */
-static void block_own_arm(struct block_own *own)
+static void block_private_arm(struct block_private *p)
 {
     pthread_mutex_lock(&STATE.list_lock);
-    if (atomic_load_explicit(&own->woken, memory_order_acquire) != 0)
-        block_own_link(own);
-    own->seen = load_relaxed_u32(own->word);
+    if (atomic_load_explicit(&p->woken, memory_order_acquire) != 0)
+        block_private_link(p);
+    p->seen = load_relaxed_u32(p->word);
     pthread_mutex_unlock(&STATE.list_lock);
     fence_full();
 }
 
-static void block_own_leave(struct block_own *own)
+static void block_private_leave(struct block_private *p)
 {
     pthread_mutex_lock(&STATE.list_lock);
-    if (atomic_load_explicit(&own->woken, memory_order_acquire) == 0)
-        block_own_unlink(own);
+    if (atomic_load_explicit(&p->woken, memory_order_acquire) == 0)
+        block_private_unlink(p);
     pthread_mutex_unlock(&STATE.list_lock);
 }
 
@@ -282,13 +292,13 @@ enum block_change block_sleepers_changed(void)
     enum block_change change = BLOCK_UNCHANGED;
 
     fence_full();
-    bool own = block_own_any(),
+    bool privates = block_private_any(),
          listed = atomic_load_explicit(&me->sleep_mask, memory_order_acquire) != 0;
-    if (!own && !listed)
+    if (!privates && !listed)
         return BLOCK_UNCHANGED;
     pgas_thread.locks++; /* a signal handler must not finalize (net_inside) */
-    if (own)
-        block_own_wake(false);
+    if (privates)
+        block_private_wake(false, INT_MAX);
     if (listed)
         change = block_listed_changed(me);
     pgas_thread.locks--;
@@ -307,49 +317,49 @@ static int block_list_fenced(struct node_pe *me, const void *word)
 
 /* ---- this PE's threads ------------------------------------------------------------- */
 
-void block_wake_own(void)
+void block_wake_listed(void)
 {
     block_wake(&pgas_self.node->pe[pgas_self.local_rank], NULL, 0);
-    if (block_own_any())
-        block_own_wake(true);
+}
+
+void block_wake_own(void)
+{
+    block_wake_listed();
+    fence_full(); /* after what the threads are to see (block_private_arm) */
+    if (block_private_any())
+        block_private_wake(true, INT_MAX);
 }
 
 void block_wake_one(void)
 {
-    _Atomic uint32_t *futex[WAKES_AT_ONCE];
-
-    pthread_mutex_lock(&STATE.list_lock);
-    int n = block_own_remove(futex, 1, true);
-    pthread_mutex_unlock(&STATE.list_lock);
-    if (n > 0)
-        os_futex_wake(futex[0]);
-    else
-        block_wake(&pgas_self.node->pe[pgas_self.local_rank], NULL, 0);
+    if (block_private_wake(true, 1) == 0)
+        block_wake_listed();
 }
 
 bool block_any_sleeps(void)
 {
     const struct node_pe *me = &pgas_self.node->pe[pgas_self.local_rank];
 
-    return block_own_any() ||
+    return block_private_any() ||
            atomic_load_explicit(&me->sleep_mask, memory_order_acquire) != 0;
 }
 
 void block_sleep_enter(struct block_sleep *s, const struct block_wait *w, bool any)
 {
-    *s = (struct block_sleep){.me = &pgas_self.node->pe[pgas_self.local_rank],
-                              .any = any,
-                              .is_own = !any && w->word == NULL && w->private != NULL};
-    if (s->is_own)
-        block_own_enter(&s->own, w->private);
+    *s =
+        (struct block_sleep){.me = &pgas_self.node->pe[pgas_self.local_rank],
+                             .any = any,
+                             .is_private = !any && w->word == NULL && w->private != NULL};
+    if (s->is_private)
+        block_private_enter(&s->private, w->private);
     else
         s->slot = block_list_fenced(s->me, any ? NULL : w->word);
 }
 
 uint32_t block_sleep_arm(struct block_sleep *s)
 {
-    if (s->is_own) {
-        block_own_arm(&s->own);
+    if (s->is_private) {
+        block_private_arm(&s->private);
         return 0;
     }
     uint32_t seen = atomic_load_explicit(&s->me->wake, memory_order_acquire);
@@ -359,13 +369,13 @@ uint32_t block_sleep_arm(struct block_sleep *s)
 
 void block_sleep_for(struct block_sleep *s, uint32_t seen, uint64_t ns)
 {
-    os_futex_wait(s->is_own ? &s->own.woken : &s->me->wake, seen, ns);
+    os_futex_wait(s->is_private ? &s->private.woken : &s->me->wake, seen, ns);
 }
 
 void block_sleep_leave(struct block_sleep *s)
 {
-    if (s->is_own)
-        block_own_leave(&s->own);
+    if (s->is_private)
+        block_private_leave(&s->private);
     else
         block_unlist(s->me, s->slot);
 }

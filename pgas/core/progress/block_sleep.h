@@ -16,10 +16,11 @@
 #include "pgas/core/progress/block.h"
 
 /* A sleeping thread with a futex of its own; on its stack. */
-struct block_own {
-    struct block_own *prev, *next; /* in core_state.block.own; under list_lock */
+struct block_private {
+    struct block_private *prev, *next; /* in core_state.block.privates; under list_lock */
     const uint32_t *word;
-    uint32_t seen; /* the word before the last check of the condition */
+    uint32_t seen;  /* the word before the last check of the condition */
+    uint64_t round; /* of wake-ups of all, in which it entered the list */
     /* 0: in the list; 1: removed, by the thread that wakes this one. */
     _Atomic uint32_t woken;
 };
@@ -28,9 +29,9 @@ struct block_sleep {
     const struct block_wait *w;
     struct node_pe *me;
     bool any; /* any store to this PE wakes the thread */
-    bool is_own;
-    int slot; /* unless is_own: of node_pe.sleep_key; -1: any store */
-    struct block_own own;
+    bool is_private;
+    int slot; /* unless is_private: of node_pe.sleep_key; -1: any store */
+    struct block_private private;
 };
 
 /* Enter the calling thread, which waits for w, in the lists of sleeping threads.  `any`:

@@ -23,21 +23,27 @@
 struct net_ctx {
     struct transport_ctx *t;
     bool locked;
-    uint64_t posts;  /* operations that the transport has accepted; under lock */
-    uint32_t turns;  /* attempts to post since the last progress by one; under lock */
+    uint64_t posts; /* operations that the transport has accepted; under lock */
+    /* Attempts to post since one of them progressed the context; under lock. */
+    uint32_t turns;
     bool serves;     /* context 0, the target of other PEs' operations on this PE */
     pthread_t owner; /* if !locked */
     /* Nonzero if operations are outstanding that net_quiet must wait for.  Stored with
      * release after calls of the transport: a thread that loads 0 with acquire may treat
      * the operations as complete. */
     uint32_t open;
-    /* Counters for waiting threads (block_wait.private): progress that has completed
-     * something, and progress after which nothing is outstanding.  Stored under lock. */
-    uint32_t progressed, drained;
-    bool exclusive; /* one thread at a time uses the context */
+    /* Changes with progress that may let a thread proceed (block_wait.private).  Stored
+     * under lock. */
+    uint32_t progressed;
+    uint32_t waiters; /* threads that sleep until an operation ends, unless exclusive;
+                         atomic */
+    bool exclusive;   /* one thread at a time uses the context */
     /* 1: that thread waits for an operation of the context, and no other thread may
      * progress it (net_try_serve).  Atomic. */
     uint32_t attended;
+    /* 1: the progress thread sleeps without the descriptor of the context, because it was
+     * attended.  Atomic. */
+    uint32_t skipped;
     pthread_mutex_t lock;
     struct net_ctx *next; /* in net->contexts */
 };
@@ -165,18 +171,28 @@ void net_watch_init(void);
 /* Lock and unlock a context; net_try_lock is false if another thread holds it. */
 void net_lock(struct net_ctx *c);
 bool net_try_lock(struct net_ctx *c);
-/* True if a user context needs to be progressed by a thread that does not wait for it. */
+/* True if a user context has operations that need progress. */
+static inline bool net_is_active(const struct net_ctx *c)
+{
+    return load_relaxed_u32(&c->open) != 0 || load_relaxed_u32(&c->waiters) != 0;
+}
+/* True if it needs to be progressed by a thread that does not wait for it. */
 static inline bool net_needs_progress(const struct net_ctx *c)
 {
-    return load_relaxed_u32(&c->open) != 0 && load_relaxed_u32(&c->attended) == 0;
+    return net_is_active(c) && load_relaxed_u32(&c->attended) == 0;
 }
 /* Locks a user context if it needs to be progressed by a thread that does not wait for
  * it; false if it does not, or another thread has the lock. */
 bool net_try_serve(struct net_ctx *c);
 void net_unlock(struct net_ctx *c);
 
-/* Progresses the context, whose lock the caller holds; returns the number of events. */
+/* progress, arm and send of the transport, for a context whose lock the caller holds.
+ * progress returns the number of events, send whether operations have ended. */
 int net_ctx_progress(struct net_ctx *c);
+int net_ctx_arm(struct net_ctx *c);
+bool net_ctx_send(struct net_ctx *c);
+/* Progresses the user contexts that need it. */
+void net_poll_contexts(struct net *n);
 
 /* ---- net_endpoint.c: endpoint descriptors ----------------------------------------- */
 
@@ -214,8 +230,9 @@ void net_node_name(struct net *n, int pe, char *name, size_t size);
  * progress thread backs off. */
 void net_polled(struct net_ctx *c);
 
-/* Wakes the sleeping waiters of this PE if a word that one of them waits for has changed,
- * or if one waits for any store.  Call after progress. */
+/* Wakes the sleeping waiters of this PE whose private words have changed, and the other
+ * ones if a word of theirs has changed, or if one waits for any store.  Call after
+ * progress. */
 void net_wake_sleepers(void);
 
 /* Defers the wake-up to net_wake_local.  Call if there may have been progress. */

@@ -155,6 +155,7 @@ struct net_wait {
     struct net_op *op;
     struct net_patience patience;
     unsigned wakes; /* consecutive wake-ups without progress */
+    bool counted;   /* in waiters of the context */
 };
 
 static struct net_wait *net_wait_of(const void *arg)
@@ -177,9 +178,12 @@ static bool net_op_completed(const struct net_op *o)
         return true;
     if (o->c->serves || !net_try_lock(o->c))
         return false; /* progressed by net_poll or by another thread */
-    net_ctx_progress(o->c);
+    int events = net_ctx_progress(o->c);
     net_unlock(o->c);
-    net_wake_sleepers(); /* progress of one context may progress all of them */
+    if (events > 0)
+        net_wake_sleepers();
+    else
+        net_defer_wakeup(); /* progress of one context may progress all of them */
     return load_acquire_u32(&o->done->pending) == 0;
 }
 
@@ -244,7 +248,7 @@ static bool net_op_sleep_on_ctx(const struct net_op *o, int ms)
     const struct transport *t = pgas_self.net->t;
 
     net_lock(o->c);
-    int armed = t->arm(o->c->t);
+    int armed = net_ctx_arm(o->c);
     struct pollfd fd = {.fd = t->fd(o->c->t), .events = POLLIN};
     net_unlock(o->c);
     net_wake_sleepers(); /* arming may progress the contexts */
@@ -260,14 +264,6 @@ static void net_wait_nap(const void *arg, uint64_t ns)
     net_back_off(&w->wakes, net_op_sleep_on_ctx(w->op, ms));
 }
 
-/* The word that changes when the operation can proceed. */
-static const uint32_t *net_op_word(const struct net_op *o, block_ready ready)
-{
-    if (ready == net_wait_completed)
-        return &o->done->pending;
-    return o->tracking == NET_CLOSES ? &o->c->drained : &o->c->progressed;
-}
-
 /* The only thread that uses the context waits: no other one progresses the context from
  * now on, so that a completion after the check of the condition ends a sleep. */
 static void net_ctx_attend(struct net_ctx *c)
@@ -277,21 +273,64 @@ static void net_ctx_attend(struct net_ctx *c)
     net_unlock(c);
 }
 
+/* Other operations of the context are left to the progress thread. */
+static void net_ctx_unattend(struct net_ctx *c)
+{
+    bool open = load_relaxed_u32(&c->open) != 0;
+
+    if (open && pgas_self.net->t->send != NULL) {
+        net_lock(c);
+        net_ctx_send(c);
+        net_unlock(c);
+    }
+    store_release_u32(&c->attended, 0);
+    fence_full();
+    if (!open || load_relaxed_u32(&c->skipped) == 0)
+        return;
+    store_relaxed_u32(&c->skipped, 0);
+    net_kick(pgas_self.net);
+}
+
+/* block_wait.on_sleep for contexts that several threads use: the progress thread makes
+ * progress meanwhile. */
+static void net_wait_on_sleep(const void *arg)
+{
+    struct net_wait *w = net_wait_of(arg);
+
+    w->counted = true;
+    fetch_add_acq_rel_u32(&w->op->c->waiters, 1);
+    net_kick(pgas_self.net);
+}
+
+/* The word of a wait.  A connection that is being opened changes none. */
+static const uint32_t *net_wait_word(const struct net_op *o, block_ready ready)
+{
+    if (ready == net_wait_completed)
+        return &o->done->pending;
+    return o->tracking == NET_CLOSES ? &o->c->progressed : NULL;
+}
+
 static __attribute__((noinline)) void net_op_wait_until(struct net_op *o,
                                                         block_ready ready)
 {
+    struct net_ctx *c = o->c;
     struct net_wait wait = {.op = o}, *w = &wait;
 
-    if (o->c->exclusive)
-        net_ctx_attend(o->c);
-    block_until(&(struct block_wait){.ready = ready,
-                                     .arg = &w,
-                                     .private = net_op_word(o, ready),
-                                     .remote = true,
-                                     .what = o->fn,
-                                     .on_stall = net_wait_on_stall,
-                                     .sleep = o->c->exclusive ? net_wait_nap : NULL});
-    store_relaxed_u32(&o->c->attended, 0);
+    if (c->exclusive)
+        net_ctx_attend(c);
+    block_until(&(struct block_wait){
+        .ready = ready,
+        .arg = &w,
+        .private = net_wait_word(o, ready),
+        .remote = true,
+        .what = o->fn,
+        .on_stall = net_wait_on_stall,
+        .on_sleep = c->exclusive || c->serves ? NULL : net_wait_on_sleep,
+        .sleep = c->exclusive ? net_wait_nap : NULL});
+    if (c->exclusive)
+        net_ctx_unattend(c);
+    if (wait.counted)
+        fetch_add_acq_rel_u32(&c->waiters, UINT32_MAX);
 }
 
 /* The PE is dead and the operation has no effect.  A refused post has not changed its

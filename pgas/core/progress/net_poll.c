@@ -20,12 +20,14 @@ enum { STALLS_MAX = 16 }; /* consecutive wake-ups without progress, then back of
 void net_wake_sleepers(void)
 {
     if (block_sleepers_changed() != BLOCK_UNCHANGED)
-        block_wake_own();
+        block_wake_listed();
 }
 
+/* An exchange: a second store would hide from net_take_wakeup what the first one
+ * released. */
 void net_defer_wakeup(void)
 {
-    store_release_u32(&pgas_self.net->wakeup_pending, 1);
+    (void)swap_acq_rel_u32(&pgas_self.net->wakeup_pending, 1);
 }
 
 /* Takes over the deferred wake-ups of all threads; false: there is none.  Acquires what
@@ -41,16 +43,18 @@ static bool net_take_wakeup(struct net *n)
  * for has changed, and every TIMING_WAKE_EVERY if one of them waits for any store. */
 static void net_poll_wake(uint64_t now)
 {
+    bool deferred = net_take_wakeup(pgas_self.net); /* before the words are compared */
     enum block_change change = block_sleepers_changed();
+
     if (change == BLOCK_UNCHANGED)
         return;
-    if (change == BLOCK_UNKNOWN && now < load_relaxed_u64(&pgas_self.net->wake_ns)) {
+    if (change == BLOCK_UNKNOWN && !deferred &&
+        now < load_relaxed_u64(&pgas_self.net->wake_ns)) {
         net_defer_wakeup();
         return;
     }
     store_relaxed_u64(&pgas_self.net->wake_ns, now + TIMING_WAKE_EVERY);
-    (void)net_take_wakeup(pgas_self.net);
-    block_wake_own();
+    block_wake_listed();
 }
 
 void net_wake_local(void)
@@ -61,33 +65,85 @@ void net_wake_local(void)
         net_wake_sleepers();
 }
 
-int net_ctx_progress(struct net_ctx *c)
+static uint64_t net_ctx_pending(const struct net_ctx *c)
 {
-    const struct transport *t = pgas_self.net->t;
-    int events = t->progress(c->t);
-
-    if (events <= 0)
-        return events;
-    store_relaxed_u32(&c->progressed, c->progressed + 1);
-    if (t->pending(c->t, NULL) == 0)
-        store_relaxed_u32(&c->drained, c->drained + 1);
-    return events;
+    return pgas_self.net->t->pending(c->t, NULL);
 }
 
-/* Progresses the user's contexts with outstanding operations. */
-static void net_poll_contexts(struct net *n)
+/* Operations may end without an event, by a failure for instance. */
+static bool net_ctx_changed(struct net_ctx *c, uint64_t pending, int events)
 {
-    if (__atomic_load_n(&n->contexts, __ATOMIC_RELAXED) == NULL ||
-        pthread_mutex_trylock(&n->ctx_lock) != 0)
+    if (events <= 0 && net_ctx_pending(c) == pending)
+        return false;
+    store_relaxed_u32(&c->progressed, c->progressed + 1);
+    return true;
+}
+
+int net_ctx_progress(struct net_ctx *c)
+{
+    uint64_t pending = net_ctx_pending(c);
+    int events = pgas_self.net->t->progress(c->t);
+
+    return net_ctx_changed(c, pending, events) && events <= 0 ? 1 : events;
+}
+
+int net_ctx_arm(struct net_ctx *c)
+{
+    uint64_t pending = net_ctx_pending(c);
+    int armed = pgas_self.net->t->arm(c->t);
+
+    net_ctx_changed(c, pending, 0);
+    return armed;
+}
+
+bool net_ctx_send(struct net_ctx *c)
+{
+    uint64_t pending = net_ctx_pending(c);
+
+    pgas_self.net->t->send(c->t);
+    return net_ctx_changed(c, pending, 0);
+}
+
+/* After the progress of one context, which may have progressed all of them. */
+static void net_poll_wake_after(int events)
+{
+    if (events > 0)
+        net_wake_sleepers();
+    else
+        net_defer_wakeup();
+}
+
+/* A signal handler that exits must not finalize while ctx_lock is locked (block_inside);
+ * `locks` counts the locks of contexts only (net_try_lock). */
+static bool net_try_lock_list(struct net *n)
+{
+    if (likely(__atomic_load_n(&n->contexts, __ATOMIC_RELAXED) == NULL))
+        return false;
+    pgas_thread.waits++;
+    if (pthread_mutex_trylock(&n->ctx_lock) == 0)
+        return true;
+    pgas_thread.waits--;
+    return false;
+}
+
+static void net_unlock_list(struct net *n)
+{
+    pthread_mutex_unlock(&n->ctx_lock);
+    pgas_thread.waits--;
+}
+
+void net_poll_contexts(struct net *n)
+{
+    if (!net_try_lock_list(n))
         return;
     for (struct net_ctx *c = n->contexts; c != NULL; c = c->next) {
         if (!net_try_serve(c))
             continue;
-        net_ctx_progress(c);
+        int events = net_ctx_progress(c);
         net_unlock(c);
-        net_wake_sleepers(); /* progress of one context may progress all of them */
+        net_poll_wake_after(events);
     }
-    pthread_mutex_unlock(&n->ctx_lock);
+    net_unlock_list(n);
 }
 
 bool net_alone(void)
@@ -129,26 +185,39 @@ void net_poll(void)
     net_poll_wake(now);
 }
 
+/* Sends what is queued on user contexts, except those that other threads use alone. */
+static bool net_send_contexts(struct net *n)
+{
+    bool ended = false;
+
+    if (!net_try_lock_list(n))
+        return false;
+    for (struct net_ctx *c = n->contexts; c != NULL; c = c->next) {
+        if ((c->exclusive && !pthread_equal(c->owner, pthread_self())) ||
+            !net_try_serve(c))
+            continue;
+        ended |= net_ctx_send(c);
+        net_unlock(c);
+    }
+    net_unlock_list(n);
+    return ended;
+}
+
 void net_send_queued(void)
 {
     struct net *n = pgas_self.net;
 
     if (n->t->send == NULL)
         return;
+    bool ended = false;
     if (load_relaxed_u32(&n->ctx_0.open) != 0) {
         net_lock(&n->ctx_0);
-        n->t->send(n->ctx_0.t);
+        ended = net_ctx_send(&n->ctx_0);
         net_unlock(&n->ctx_0);
     }
-    if (likely(__atomic_load_n(&n->contexts, __ATOMIC_RELAXED) == NULL))
-        return;
-    pthread_mutex_lock(&n->ctx_lock);
-    for (struct net_ctx *c = n->contexts; c != NULL; c = c->next)
-        if (net_try_serve(c)) {
-            n->t->send(c->t);
-            net_unlock(c);
-        }
-    pthread_mutex_unlock(&n->ctx_lock);
+    ended |= net_send_contexts(n);
+    if (unlikely(ended))
+        net_wake_sleepers();
 }
 
 /* The wake-up is lost if the progress thread is about to back off; it then resumes after

@@ -36,7 +36,7 @@
 
 enum {
     PROGRESS_AT_ONCE = 64, /* progress calls per lock acquisition */
-    FDS = 16,              /* file descriptors per poll(2) */
+    FDS = 64,              /* file descriptors per poll(2) */
 };
 
 /* ---- the thread ------------------------------------------------------------------ */
@@ -65,31 +65,44 @@ static int net_progress_work(struct net *n, bool *done)
     net_lock(&n->ctx_0);
     while (turns < PROGRESS_AT_ONCE && net_ctx_progress(&n->ctx_0) > 0)
         turns++;
-    int armed = n->t->arm(n->ctx_0.t);
+    int armed = net_ctx_arm(&n->ctx_0);
     net_unlock(&n->ctx_0);
     *done = turns > 0;
     return armed;
 }
 
-/* Adds the armed file descriptors of the shared user contexts with outstanding
- * operations, up to FDS in total.  False if the thread cannot sleep on all of them. */
-static bool net_progress_add_contexts(struct net *n, struct pollfd *fds, nfds_t *nfds)
+/* The context cannot be progressed now.  Dekker's pattern with net_ctx_unattend: either
+ * that sees `skipped` and wakes this thread, or this sees that the context is not
+ * attended, and returns true: try again soon. */
+static bool net_progress_skip(struct net_ctx *c)
+{
+    store_relaxed_u32(&c->skipped, 1);
+    fence_full();
+    return load_relaxed_u32(&c->attended) == 0;
+}
+
+/* Progresses the user contexts, and adds their armed file descriptors, up to FDS in
+ * total. False if the thread cannot sleep on all of them. */
+static bool net_progress_add_contexts(struct net *n, struct pollfd *fds, nfds_t *nfds,
+                                      int *events)
 {
     bool all = true;
 
     pthread_mutex_lock(&n->ctx_lock);
     for (struct net_ctx *c = n->contexts; c != NULL; c = c->next) {
-        if (!net_needs_progress(c) || !c->locked)
+        if (!c->locked || !net_is_active(c))
             continue;
-        if (*nfds == FDS || !net_try_serve(c)) {
-            all = false;
+        if (!net_try_serve(c)) {
+            all = !net_progress_skip(c) && all;
             continue;
         }
-        int armed = net_ctx_progress(c) > 0 ? -EAGAIN : n->t->arm(c->t),
-            fd = n->t->fd(c->t);
+        int got = net_ctx_progress(c);
+        int armed = got > 0 ? -EAGAIN : net_ctx_arm(c), fd = n->t->fd(c->t);
         net_unlock(c);
-        all = all && armed == 0 && fd >= 0;
-        fds[(*nfds)++] = (struct pollfd){.fd = fd, .events = POLLIN};
+        *events += got > 0 ? got : 0;
+        all = all && armed == 0 && fd >= 0 && *nfds < FDS;
+        if (*nfds < FDS)
+            fds[(*nfds)++] = (struct pollfd){.fd = fd, .events = POLLIN};
     }
     pthread_mutex_unlock(&n->ctx_lock);
     return all;
@@ -102,15 +115,18 @@ static bool net_progress_sleep_on(struct net *n)
                               {.fd = n->t->fd(n->ctx_0.t), .events = POLLIN}};
     nfds_t nfds = 2;
     uint64_t kicks;
+    int events = 0;
 
     if (!progress_move(&n->state, PROGRESS_SERVE, PROGRESS_SLEEP))
         return false;
     /* Dekker's pattern with net_kick: either a thread that posts an operation sees
      * PROGRESS_SLEEP, or net_progress_add_contexts sees its operation. */
     fence_full();
-    bool all = net_progress_add_contexts(n, fds, &nfds);
+    bool all = net_progress_add_contexts(n, fds, &nfds, &events);
+    if (events > 0)
+        net_wake_sleepers();
     uint64_t ns = fds[1].fd < 0 || !all ? TIMING_NO_FD_SLEEP : TIMING_THREAD_SLEEP;
-    poll(fds, nfds, (int)(ns / NS_PER_MS));
+    poll(fds, nfds, events > 0 ? 0 : (int)(ns / NS_PER_MS));
     progress_move(&n->state, PROGRESS_SLEEP, PROGRESS_SERVE);
     if (fds[0].revents != 0 && read(n->wake_fd, &kicks, sizeof kicks) < 0)
         log_debug("cannot read from an eventfd: %s", strerror(errno));
@@ -155,11 +171,12 @@ static void *net_progress_serve(void *arg)
             continue;
         }
         int armed = net_progress_work(n, &done);
+        if (armed != 0)
+            net_poll_contexts(n); /* otherwise before the sleep */
         net_check_suspects(n);
+        net_wake_sleepers();
         if (ready && !pgas_self.oversubscribed && block_any_sleeps())
             net_progress_hand_over(n);
-        else
-            net_wake_sleepers();
         ready = false;
         if (armed == 0 && !net_progress_others_poll(n))
             ready = net_progress_sleep_on(n);

@@ -22,7 +22,7 @@
  * duty     event                                     next     action
  * THREAD   net_poll by a waiter                      WAITER   polled_ns = now
  * THREAD   the network woke the progress thread      HANDED   polled_ns = now; handed = 1
- *          while a waiter sleeps                              waiters are woken and poll
+ *          while a waiter sleeps                              a waiter is woken and polls
  * HANDED   net_poll by a waiter                      HANDED   polled_ns = now
  * WAITER,  net_idle                                  THREAD   polled_ns = 0, handed = 0;
  * HANDED                                                      BACKOFF -> SERVE
