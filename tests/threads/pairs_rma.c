@@ -23,28 +23,31 @@ static size_t rma_elements(const struct pairs_side *s)
 
 static void rma_put(struct pairs_side *s)
 {
-    long *to = rma_there[s->k], *from = rma_here[s->k];
-    size_t n = rma_elements(s);
-
-    if (pairs_choose(s, 1, 3) == 0)
-        shmem_ctx_long_p(s->ctx, to, s->serial, s->peer);
-    else if (pairs_choose(s, 1, 3) == 1)
-        shmem_ctx_long_put(s->ctx, to, from, n, s->peer);
+    if (pairs_choose(s, 1, 2) == 0)
+        shmem_ctx_long_p(s->ctx, rma_there[s->k], s->serial, s->peer);
     else
-        shmem_ctx_long_iput(s->ctx, to, from, STRIDE, 1, n, s->peer);
+        shmem_ctx_long_put(s->ctx, rma_there[s->k], rma_here[s->k], rma_elements(s),
+                           s->peer);
 }
 
 static void rma_get(struct pairs_side *s)
 {
-    long *to = rma_here[s->k], *from = rma_there[s->k];
+    if (pairs_choose(s, 1, 2) == 0)
+        rma_here[s->k][0] = shmem_ctx_long_g(s->ctx, rma_there[s->k], s->peer);
+    else
+        shmem_ctx_long_get(s->ctx, rma_here[s->k], rma_there[s->k], rma_elements(s),
+                           s->peer);
+}
+
+static void rma_strided(struct pairs_side *s)
+{
+    long *there = rma_there[s->k], *here = rma_here[s->k];
     size_t n = rma_elements(s);
 
-    if (pairs_choose(s, 1, 3) == 0)
-        to[0] = shmem_ctx_long_g(s->ctx, from, s->peer);
-    else if (pairs_choose(s, 1, 3) == 1)
-        shmem_ctx_long_get(s->ctx, to, from, n, s->peer);
+    if (pairs_choose(s, 1, 2) == 0)
+        shmem_ctx_long_iput(s->ctx, there, here, STRIDE, 1, n, s->peer);
     else
-        shmem_ctx_long_iget(s->ctx, to, from, 1, STRIDE, n, s->peer);
+        shmem_ctx_long_iget(s->ctx, here, there, 1, STRIDE, n, s->peer);
 }
 
 static void rma_put_nbi(struct pairs_side *s)
@@ -228,6 +231,7 @@ static void rma_team_ctx(struct pairs_side *s)
 const struct pairs_case pairs_rma[] = {
     ACCESS(put, 0),
     ACCESS(get, 0),
+    ACCESS(strided, 0),
     ACCESS(put_nbi, PAIRS_QUIETS),
     ACCESS(get_nbi, PAIRS_QUIETS),
     ACCESS(put_signal, 0),
