@@ -8,13 +8,13 @@
  *
  * Each of the threads changes the word CHANGES times, under the lock of the context, and each time
  *     NOW     wakes the sleepers whose word has changed (the progress thread)
- *     DEFER   defers the wake-up to the end of its wait (a thread that posts an operation)
+ *     DEFER   defers the wake-up to the end of its wait
  *     POLL    wakes sleepers whose word has changed, and may defer a wake-up of sleepers on any
  *             store (a thread that polls)
  * Memory orders: the word and the recorded value are relaxed, with full fences between; the
- * condition is loaded with acquire; `wakeup_pending` is stored with release and taken by an
+ * condition is loaded with acquire; `wakeup_pending` is stored by an exchange and taken by an
  * exchange (acq_rel); `sleep_mask`, `wake` and membarrier() as in sleep.pml.
- * Left out: several sleepers and those with a futex of their own (block_own), time limits, the
+ * Left out: several sleepers and those with a futex of their own (block_private), time limits, the
  * states of the progress thread, and that a recorded value of another thread may take effect
  * later than it was stored.
  * Checked: the sleeper does not sleep for ever when all have ended their waits.

@@ -57,16 +57,19 @@ void os_sleep(uint64_t ns)
     sim_sleep_ns(ns);
 }
 
-/* The address of a word of the node segment in the mapping of the node's first PE, which
- * identifies it: each PE has a mapping of its own. */
+/* The address that identifies a word: that of a word of the node segment in the mapping
+ * of the node's first PE, since each PE has a mapping of its own; itself if it is
+ * private. */
 static _Atomic uint32_t *os_word_of_node(_Atomic uint32_t *word)
 {
     const struct job_config *c = &job_running->config;
     int first_pe = job_pe_of_node(c, job_node(c, pgas_self.me), 0);
     const struct pgas *first = job_running->instance[first_pe];
+    size_t offset = (size_t)((char *)word - (char *)pgas_self.node);
 
-    return (_Atomic uint32_t *)((char *)first->node +
-                                ((char *)word - (char *)pgas_self.node));
+    if (offset >= node_bytes(pgas_self.node->npes))
+        return word;
+    return (_Atomic uint32_t *)((char *)first->node + offset);
 }
 
 void os_futex_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t ns)

@@ -209,7 +209,7 @@ static bool block_private_any(void)
 
 static void block_private_enter(struct block_private *p, const uint32_t *word)
 {
-    *p = (struct block_private){.word = word};
+    *p = (struct block_private){.word = word, .seen = load_relaxed_u32(word)};
     pthread_mutex_lock(&STATE.list_lock);
     block_private_link(p);
     pthread_mutex_unlock(&STATE.list_lock);

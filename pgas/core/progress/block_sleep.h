@@ -26,7 +26,6 @@ struct block_private {
 };
 
 struct block_sleep {
-    const struct block_wait *w;
     struct node_pe *me;
     bool any; /* any store to this PE wakes the thread */
     bool is_private;

@@ -41,8 +41,8 @@ struct net_ctx {
     /* 1: that thread waits for an operation of the context, and no other thread may
      * progress it (net_try_serve).  Atomic. */
     uint32_t attended;
-    /* 1: the progress thread sleeps without the descriptor of the context, because it was
-     * attended.  Atomic. */
+    /* 1: the progress thread may sleep without the descriptor of the context, because it
+     * was attended or locked.  Atomic. */
     uint32_t skipped;
     pthread_mutex_t lock;
     struct net_ctx *next; /* in net->contexts */
@@ -187,7 +187,8 @@ bool net_try_serve(struct net_ctx *c);
 void net_unlock(struct net_ctx *c);
 
 /* progress, arm and send of the transport, for a context whose lock the caller holds.
- * progress returns the number of events, send whether operations have ended. */
+ * progress returns the number of events, or 1 if operations have ended without one; send
+ * returns whether operations have ended. */
 int net_ctx_progress(struct net_ctx *c);
 int net_ctx_arm(struct net_ctx *c);
 bool net_ctx_send(struct net_ctx *c);
@@ -230,13 +231,15 @@ void net_node_name(struct net *n, int pe, char *name, size_t size);
  * progress thread backs off. */
 void net_polled(struct net_ctx *c);
 
-/* Wakes the sleeping waiters of this PE whose private words have changed, and the other
- * ones if a word of theirs has changed, or if one waits for any store.  Call after
- * progress. */
-void net_wake_sleepers(void);
+/* Call after progress with events: wakes the sleeping threads of this PE whose private
+ * words have changed, and the other ones if a word of theirs has changed, or if one waits
+ * for any store.  True if others were woken. */
+bool net_wake_sleepers(void);
 
-/* Defers the wake-up to net_wake_local.  Call if there may have been progress. */
-void net_defer_wakeup(void);
+/* Call after progress without events, which may nevertheless have changed memory: as
+ * net_wake_sleepers, but threads that wait for any store are woken every
+ * TIMING_WAKE_EVERY only. */
+void net_wake_changed(void);
 
 /* Sleeps briefly after more than STALLS_MAX consecutive wake-ups without progress.  A
  * transport may report readiness repeatedly and make no progress, as UCX does while it

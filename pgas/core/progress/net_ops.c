@@ -144,7 +144,7 @@ ALWAYS_INLINE bool net_op_try(struct net_op *o, int (*post)(const struct net_op 
     if (unlikely(events > 0))
         net_wake_sleepers(); /* may have satisfied the wait of another thread */
     else if (moved)
-        net_defer_wakeup();
+        net_wake_changed();
     return o->rc != -EAGAIN;
 }
 
@@ -183,7 +183,7 @@ static bool net_op_completed(const struct net_op *o)
     if (events > 0)
         net_wake_sleepers();
     else
-        net_defer_wakeup(); /* progress of one context may progress all of them */
+        net_wake_changed(); /* progress of one context may progress all of them */
     return load_acquire_u32(&o->done->pending) == 0;
 }
 

@@ -17,17 +17,11 @@
 
 enum { STALLS_MAX = 16 }; /* consecutive wake-ups without progress, then back off */
 
-void net_wake_sleepers(void)
-{
-    if (block_sleepers_changed() != BLOCK_UNCHANGED)
-        block_wake_listed();
-}
-
 /* An exchange: a second store would hide from net_take_wakeup what the first one
  * released. */
-void net_defer_wakeup(void)
+static void net_defer_wakeup(struct net *n)
 {
-    (void)swap_acq_rel_u32(&pgas_self.net->wakeup_pending, 1);
+    (void)swap_acq_rel_u32(&n->wakeup_pending, 1);
 }
 
 /* Takes over the deferred wake-ups of all threads; false: there is none.  Acquires what
@@ -39,22 +33,42 @@ static bool net_take_wakeup(struct net *n)
            swap_acq_rel_u32(&n->wakeup_pending, 0) != 0;
 }
 
-/* A polling thread wakes the sleeping threads of this PE if a word that one of them waits
- * for has changed, and every TIMING_WAKE_EVERY if one of them waits for any store. */
-static void net_poll_wake(uint64_t now)
+bool net_wake_sleepers(void)
 {
-    bool deferred = net_take_wakeup(pgas_self.net); /* before the words are compared */
+    if (block_sleepers_changed() == BLOCK_UNCHANGED)
+        return false;
+    block_wake_listed();
+    return true;
+}
+
+/* True if threads that wait for any store are to be woken now. */
+static bool net_wake_is_due(struct net *n, uint64_t now)
+{
+    if (now < load_relaxed_u64(&n->wake_ns))
+        return false;
+    store_relaxed_u64(&n->wake_ns, now + TIMING_WAKE_EVERY);
+    return true;
+}
+
+void net_wake_changed(void)
+{
     enum block_change change = block_sleepers_changed();
 
-    if (change == BLOCK_UNCHANGED)
-        return;
-    if (change == BLOCK_UNKNOWN && !deferred &&
-        now < load_relaxed_u64(&pgas_self.net->wake_ns)) {
-        net_defer_wakeup();
-        return;
-    }
-    store_relaxed_u64(&pgas_self.net->wake_ns, now + TIMING_WAKE_EVERY);
-    block_wake_listed();
+    if (change == BLOCK_CHANGED ||
+        (change == BLOCK_UNKNOWN && net_wake_is_due(pgas_self.net, clock_ns())))
+        block_wake_listed();
+}
+
+/* Wakes the sleeping threads of this PE as net_wake_changed does, except that a wake-up
+ * that is not due is deferred to the end of the wait. */
+static void net_poll_wake(struct net *n, uint64_t now)
+{
+    (void)net_take_wakeup(n); /* before the words are compared */
+    enum block_change change = block_sleepers_changed();
+    if (change == BLOCK_UNKNOWN && !net_wake_is_due(n, now))
+        net_defer_wakeup(n);
+    else if (change != BLOCK_UNCHANGED)
+        block_wake_listed();
 }
 
 void net_wake_local(void)
@@ -110,11 +124,11 @@ static void net_poll_wake_after(int events)
     if (events > 0)
         net_wake_sleepers();
     else
-        net_defer_wakeup();
+        net_wake_changed();
 }
 
-/* A signal handler that exits must not finalize while ctx_lock is locked (block_inside);
- * `locks` counts the locks of contexts only (net_try_lock). */
+/* A signal handler that exits must not finalize while ctx_lock is locked (block_inside).
+ * Not counted in `locks`, which net_try_lock compares. */
 static bool net_try_lock_list(struct net *n)
 {
     if (likely(__atomic_load_n(&n->contexts, __ATOMIC_RELAXED) == NULL))
@@ -182,7 +196,7 @@ void net_poll(void)
         return;
     net_ctx_progress(&n->ctx_0);
     net_unlock(&n->ctx_0);
-    net_poll_wake(now);
+    net_poll_wake(n, now);
 }
 
 /* Sends what is queued on user contexts, except those that other threads use alone. */

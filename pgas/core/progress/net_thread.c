@@ -84,7 +84,7 @@ static bool net_progress_skip(struct net_ctx *c)
 /* Progresses the user contexts, and adds their armed file descriptors, up to FDS in
  * total. False if the thread cannot sleep on all of them. */
 static bool net_progress_add_contexts(struct net *n, struct pollfd *fds, nfds_t *nfds,
-                                      int *events)
+                                      bool *changed)
 {
     bool all = true;
 
@@ -96,10 +96,11 @@ static bool net_progress_add_contexts(struct net *n, struct pollfd *fds, nfds_t 
             all = !net_progress_skip(c) && all;
             continue;
         }
-        int got = net_ctx_progress(c);
-        int armed = got > 0 ? -EAGAIN : net_ctx_arm(c), fd = n->t->fd(c->t);
+        uint32_t progressed = c->progressed;
+        int armed = net_ctx_progress(c) > 0 ? -EAGAIN : net_ctx_arm(c),
+            fd = n->t->fd(c->t);
+        *changed |= c->progressed != progressed;
         net_unlock(c);
-        *events += got > 0 ? got : 0;
         all = all && armed == 0 && fd >= 0 && *nfds < FDS;
         if (*nfds < FDS)
             fds[(*nfds)++] = (struct pollfd){.fd = fd, .events = POLLIN};
@@ -115,18 +116,20 @@ static bool net_progress_sleep_on(struct net *n)
                               {.fd = n->t->fd(n->ctx_0.t), .events = POLLIN}};
     nfds_t nfds = 2;
     uint64_t kicks;
-    int events = 0;
+    bool changed = false;
 
     if (!progress_move(&n->state, PROGRESS_SERVE, PROGRESS_SLEEP))
         return false;
     /* Dekker's pattern with net_kick: either a thread that posts an operation sees
      * PROGRESS_SLEEP, or net_progress_add_contexts sees its operation. */
     fence_full();
-    bool all = net_progress_add_contexts(n, fds, &nfds, &events);
-    if (events > 0)
+    bool all = net_progress_add_contexts(n, fds, &nfds, &changed);
+    if (changed)
         net_wake_sleepers();
+    else
+        net_wake_changed();
     uint64_t ns = fds[1].fd < 0 || !all ? TIMING_NO_FD_SLEEP : TIMING_THREAD_SLEEP;
-    poll(fds, nfds, events > 0 ? 0 : (int)(ns / NS_PER_MS));
+    poll(fds, nfds, changed ? 0 : (int)(ns / NS_PER_MS));
     progress_move(&n->state, PROGRESS_SLEEP, PROGRESS_SERVE);
     if (fds[0].revents != 0 && read(n->wake_fd, &kicks, sizeof kicks) < 0)
         log_debug("cannot read from an eventfd: %s", strerror(errno));
@@ -150,13 +153,14 @@ void net_kick(struct net *n)
 
 /* Other PEs access this one while threads of it wait: hands polling over to a waiter,
  * which is woken, polls for a while (block_stay_awake) and serves the next
- * messages. The state precedes the wake-up, because a waiter that goes back to sleep
+ * messages. The state precedes all wake-ups, because a waiter that goes back to sleep
  * immediately revokes the hand-over (net_idle). */
 static void net_progress_hand_over(struct net *n)
 {
     net_polled(&n->ctx_0);
     store_release_u32(&n->handed, 1);
-    block_wake_one();
+    if (!net_wake_sleepers())
+        block_wake_one();
 }
 
 static void *net_progress_serve(void *arg)
@@ -167,6 +171,7 @@ static void *net_progress_serve(void *arg)
 
     while (load_acquire_u32(&n->state) != PROGRESS_STOP) {
         if (net_progress_others_poll(n)) {
+            net_poll_contexts(n); /* a thread that posts polls only its own context */
             net_progress_nap(n);
             continue;
         }
@@ -174,9 +179,10 @@ static void *net_progress_serve(void *arg)
         if (armed != 0)
             net_poll_contexts(n); /* otherwise before the sleep */
         net_check_suspects(n);
-        net_wake_sleepers();
         if (ready && !pgas_self.oversubscribed && block_any_sleeps())
             net_progress_hand_over(n);
+        else
+            net_wake_sleepers();
         ready = false;
         if (armed == 0 && !net_progress_others_poll(n))
             ready = net_progress_sleep_on(n);
