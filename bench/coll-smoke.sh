@@ -5,6 +5,7 @@
 # Times are not checked.
 set -eu
 . "$top_srcdir/bench/smoke-lib.sh"
+script=coll
 
 coll() {
     timeout -k 5 100 sh "$here/coll" "$@" >"$work/table" 2>"$work/err" </dev/null
@@ -127,15 +128,6 @@ coll -r 2 -l 3 -t 0.0005 -n 1 -s 8 -c barrier ours ompi || wrong "a slow contest
     wrong "a slow contestant is repeated or not reported"
 rows 1 '^ *0  *[0-9.]*  *- |  *-$'
 unset OMPI_MPICC OMPI_MPIRUN
-
-# rejects MESSAGE OPTION...: the program exits with status 2 and prints MESSAGE.
-rejects() {
-    message=$1 status=0
-    shift
-    coll "$@" || status=$?
-    [ $status = 2 ] || wrong "coll $* ended with status $status, not 2"
-    grep -q -e "$message" "$work/err" || wrong "coll $* does not print: $message"
-}
 
 rejects "'gather' is none of the operations" -c gather
 rejects "'nobody' is none of the contestants" nobody

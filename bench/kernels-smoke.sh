@@ -6,6 +6,7 @@
 # checked.
 set -eu
 . "$top_srcdir/bench/smoke-lib.sh"
+script=kernels
 
 kernels() {
     timeout -k 5 100 sh "$here/kernels" "$@" >"$work/table" 2>"$work/err" </dev/null
@@ -109,15 +110,6 @@ KERN_BENCH_SHARED=$work/bench OMPI_MPICC=/nonexistent kernels -r 1 -t 0 -n 1 \
 [ $status = 1 ] || wrong "with a wrong answer, kernels ended with status $status"
 rows 1 '^WRONG with 1 PEs: poisson.iterations 8: ordinary has [0-9]*, shared has 1$'
 grep -q 'kernels: ompi is left out: /nonexistent' "$work/err" || wrong "no message that ompi is left out"
-
-# rejects MESSAGE OPTION...: the program exits with status 2 and prints MESSAGE.
-rejects() {
-    message=$1 status=0
-    shift
-    kernels "$@" || status=$?
-    [ $status = 2 ] || wrong "kernels $* ended with status $status, not 2"
-    grep -q -e "$message" "$work/err" || wrong "kernels $* does not print: $message"
-}
 
 rejects "'nothing=8' is none of the kernels" -k nothing=8
 rejects "'nobody' is none of the contestants" nobody

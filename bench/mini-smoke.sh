@@ -5,6 +5,7 @@
 # tables have a line for each layout.  Times are not checked.
 set -eu
 . "$top_srcdir/bench/smoke-lib.sh"
+script=mini
 
 bench() {
     timeout -k 5 100 "$OSHRUN" "$@" >"$work/table" 2>"$work/err" </dev/null
@@ -46,14 +47,6 @@ timeout -k 5 100 sh "$here/mini" -q -L pgas -t 0 -c '2x1 1x2' cg=8 \
     >"$work/table" 2>"$work/err" </dev/null || wrong "bench/mini ended with status $?"
 rows 2 '^cg  *8  *[12] x [12]  *[0-9.]'
 
-# rejects MESSAGE OPTION...: the script exits with status 2 and prints MESSAGE.
-rejects() {
-    message=$1 status=0
-    shift
-    sh "$here/mini" "$@" >"$work/table" 2>"$work/err" </dev/null || status=$?
-    [ $status = 2 ] || wrong "mini $* ended with status $status, not 2"
-    grep -q -e "$message" "$work/err" || wrong "mini $* does not print: $message"
-}
 rejects "'nothing=8' is none of the applications" -c 1x1 nothing=8
 rejects "cg=2 with 3 PEs of 1 threads: there are fewer planes than PEs" -c 3x1 cg=2
 rejects "the layout '4' should be like 2x4" -c 4

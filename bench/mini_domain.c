@@ -161,11 +161,11 @@ static size_t count_particles(const struct md *md, const struct mini_worker *w, 
     return (size_t)message_in(md, turn, s, w->id)[0];
 }
 
-static void check_room(const struct md *md, size_t need, size_t room, const char *what)
+static void check_space(const struct md *md, size_t need, size_t space, const char *what)
 {
-    if (need > room)
-        mini_fail("md: no room for %zu %s on PE %d; at most %zu", need, what, md->job.me,
-                  room);
+    if (need > space)
+        mini_fail("md: no space for %zu %s on PE %d; at most %zu", need, what, md->job.me,
+                  space);
 }
 
 /* The shift of a coordinate that leaves the cube through swap s. */
@@ -204,7 +204,7 @@ static void list_border(struct md *md, struct mini_worker *w, int s, size_t n)
     for (size_t i = first; i < last; i++)
         if (s % 2 == 0 ? md->x[i][d] < md->lo[d] + md->reach
                        : md->x[i][d] >= md->hi[d] - md->reach) {
-            check_room(md, 3 * (count + 1) + 1, md->message_max, "numbers in a message");
+            check_space(md, 3 * (count + 1) + 1, md->message_max, "numbers in a message");
             mine->swap[s].index[count++] = (int)i;
         }
     mine->swap[s].n = count;
@@ -228,7 +228,7 @@ void domain_borders(struct md *md, struct mini_worker *w)
         mini_barrier(w);
         for (int s = 2 * d; s < 2 * d + 2; s++) {
             size_t before, all, count = count_particles(md, w, s, &before, &all);
-            check_room(md, end + all, md->capacity, "particles and ghosts");
+            check_space(md, end + all, md->capacity, "particles and ghosts");
             mine->swap[s].ghosts = end + before;
             memcpy(md->x + end + before, from[s % 2], count * sizeof(md_vector));
             end += all;
@@ -271,8 +271,8 @@ static void send_migrants(struct md *md, struct mini_worker *w, int s)
         if (md->id[i] < 0 ||
             !(s % 2 == 0 ? md->x[i][d] < md->lo[d] : md->x[i][d] >= md->hi[d]))
             continue;
-        check_room(md, (count + 1) * MIGRANT + 1, md->message_max,
-                   "numbers in a message");
+        check_space(md, (count + 1) * MIGRANT + 1, md->message_max,
+                    "numbers in a message");
         double *out = mine->out + 1 + count++ * MIGRANT;
         memcpy(out, md->x[i], sizeof(md_vector));
         memcpy(out + 3, md->v[i], sizeof(md_vector));
@@ -329,7 +329,7 @@ void domain_migrate(struct md *md, struct mini_worker *w)
         end = md->n;
         for (int s = 2 * d; s < 2 * d + 2; s++) {
             size_t before, all, count = count_particles(md, w, s, &before, &all);
-            check_room(md, end + all, md->capacity, "particles");
+            check_space(md, end + all, md->capacity, "particles");
             for (size_t k = 0; k < count; k++, from[s % 2] += MIGRANT) {
                 memcpy(md->x[end + before + k], from[s % 2], sizeof(md_vector));
                 memcpy(md->v[end + before + k], from[s % 2] + 3, sizeof(md_vector));

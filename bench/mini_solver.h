@@ -21,7 +21,7 @@ struct solver {
     size_t nx, ny, nz; /* points of the brick */
     size_t z0, planes; /* planes z0 <= z < z0 + planes are this PE's */
     size_t area;       /* points of a plane */
-    solver_row *a;     /* rows of the planes of this PE, and room for one plane more */
+    solver_row *a;     /* rows of the planes of this PE, and space for one plane more */
     double *b, *x;     /* as `a` */
     double *r, *q;
     double *p;          /* symmetric; point 0 of the plane below z0 */

@@ -5,6 +5,7 @@
 # for each.  Times are not checked.
 set -eu
 . "$top_srcdir/bench/smoke-lib.sh"
+script=mt
 
 bench() {
     timeout -k 5 100 "$OSHRUN" "$@" >"$work/table" 2>"$work/err" </dev/null
@@ -27,14 +28,6 @@ timeout -k 5 100 sh "$here/mt" -q -L pgas rate.put >"$work/table" 2>"$work/err" 
     wrong "bench/mt ended with status $?"
 rows 2 '^rate\.put  *8  *[12]  *[0-9.]'
 
-# rejects MESSAGE OPTION...: the script exits with status 2 and prints MESSAGE.
-rejects() {
-    message=$1 status=0
-    shift
-    sh "$here/mt" "$@" >"$work/table" 2>"$work/err" </dev/null || status=$?
-    [ $status = 2 ] || wrong "mt $* ended with status $status, not 2"
-    grep -q -e "$message" "$work/err" || wrong "mt $* does not print: $message"
-}
 rejects "'nobody' is none of the libraries" -L nobody
 rejects "'two' should be a whole number above 0" -n two
 rejects '^usage: bench/mt' -Z

@@ -6,6 +6,7 @@
 # not checked.
 set -eu
 . "$top_srcdir/bench/smoke-lib.sh"
+script=strided
 
 bench() {
     timeout -k 5 100 "$OSHRUN" "$@" >"$work/table" 2>"$work/err" </dev/null
@@ -69,14 +70,6 @@ rows 1 '^2 PEs on 2 nodes (virtual): us per step$'
 rows 12 '^stencil\.r[123]\(\.comm\)\?  *8  *[0-9.]'
 rows 4 '^fft\(\.comm\)\?  *8  *[0-9.]'
 
-# rejects MESSAGE OPTION...: the script exits with status 2 and prints MESSAGE.
-rejects() {
-    message=$1 status=0
-    shift
-    sh "$here/strided" "$@" >"$work/table" 2>"$work/err" </dev/null || status=$?
-    [ $status = 2 ] || wrong "strided $* ended with status $status, not 2"
-    grep -q -e "$message" "$work/err" || wrong "strided $* does not print: $message"
-}
 rejects "'nothing=8' is none of the applications" -a nothing=8
 rejects "the order 24 should be a power of two" -a fft=24
 rejects "'nobody' is none of the libraries" nobody

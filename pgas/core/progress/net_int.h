@@ -241,6 +241,10 @@ bool net_wake_sleepers(void);
  * TIMING_WAKE_EVERY only. */
 void net_wake_changed(void);
 
+/* Call after the progress of one context, which may have progressed all of them: the
+ * former if operations have ended, else the latter. */
+void net_wake_after(bool progressed);
+
 /* Sleeps briefly after more than STALLS_MAX consecutive wake-ups without progress.  A
  * transport may report readiness repeatedly and make no progress, as UCX does while it
  * connects; a thread that polls it continuously would starve the PEs that it waits for.

@@ -141,10 +141,8 @@ ALWAYS_INLINE bool net_op_try(struct net_op *o, int (*post)(const struct net_op 
     net_unlock(c);
     if (first && !c->serves)
         net_kick(pgas_self.net);
-    if (unlikely(events > 0))
-        net_wake_sleepers(); /* may have satisfied the wait of another thread */
-    else if (moved)
-        net_wake_changed();
+    if (moved)
+        net_wake_after(events > 0); /* may have satisfied the wait of another thread */
     return o->rc != -EAGAIN;
 }
 
@@ -180,10 +178,7 @@ static bool net_op_completed(const struct net_op *o)
         return false; /* progressed by net_poll or by another thread */
     int events = net_ctx_progress(o->c);
     net_unlock(o->c);
-    if (events > 0)
-        net_wake_sleepers();
-    else
-        net_wake_changed(); /* progress of one context may progress all of them */
+    net_wake_after(events > 0);
     return load_acquire_u32(&o->done->pending) == 0;
 }
 

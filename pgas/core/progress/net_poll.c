@@ -118,10 +118,9 @@ bool net_ctx_send(struct net_ctx *c)
     return net_ctx_changed(c, pending, 0);
 }
 
-/* After the progress of one context, which may have progressed all of them. */
-static void net_poll_wake_after(int events)
+void net_wake_after(bool progressed)
 {
-    if (events > 0)
+    if (progressed)
         net_wake_sleepers();
     else
         net_wake_changed();
@@ -155,7 +154,7 @@ void net_poll_contexts(struct net *n)
             continue;
         int events = net_ctx_progress(c);
         net_unlock(c);
-        net_poll_wake_after(events);
+        net_wake_after(events > 0);
     }
     net_unlock_list(n);
 }

@@ -124,10 +124,7 @@ static bool net_progress_sleep_on(struct net *n)
      * PROGRESS_SLEEP, or net_progress_add_contexts sees its operation. */
     fence_full();
     bool all = net_progress_add_contexts(n, fds, &nfds, &changed);
-    if (changed)
-        net_wake_sleepers();
-    else
-        net_wake_changed();
+    net_wake_after(changed);
     uint64_t ns = fds[1].fd < 0 || !all ? TIMING_NO_FD_SLEEP : TIMING_THREAD_SLEEP;
     poll(fds, nfds, changed ? 0 : (int)(ns / NS_PER_MS));
     progress_move(&n->state, PROGRESS_SLEEP, PROGRESS_SERVE);
