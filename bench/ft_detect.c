@@ -8,13 +8,15 @@
  * survivor had returned.  All PEs must be on one host, whose monotonic clock they
  * compare.
  *
- *     ft_detect [-k kills] [-m MiB] [-n nodes] [-r seed] [-w ms] [-s] [-c]
+ *     ft_detect [-k kills] [-m MiB] [-n nodes] [-r seed] [-w ms] [-s] [-c] [-l command]
  *     ft_detect -i seconds
  *
  * -k N: rounds at most (as many as possible); -m N: writes N MiB of symmetric memory
  * first; -n N: kills the daemons of N nodes at a time, by default one PE; -s: stops nodes
  * with all their PEs instead of killing them, so that nothing is closed; -c: nodes with
- * consecutive numbers, not random ones; -w MS: waits before the first round; -r N: seed.
+ * consecutive numbers, not random ones; -l COMMAND: nodes run on; the shell command,
+ * which one PE of each executes, cuts their links; -w MS: waits before the first round;
+ * -r N: seed.  FT_DETECT_DIR: a directory that all PEs share (/dev/shm).
  *
  * -i: nothing is killed.  The PEs wait in barriers, each of which PE 0 enters 10 ms after
  * the last one.  Prints idle SECONDS BARRIERS FAILED; each failed PE was declared failed
@@ -46,6 +48,7 @@ static struct {
     size_t mib;
     uint64_t seed;
     bool stop, consecutive;
+    const char *cut;
 } option = {.kills = 1000000, .seed = 1};
 
 static shmem_team_t team;
@@ -136,10 +139,11 @@ static int choose(void)
 /* A put would delay the death by the time until the survivor has the value. */
 static void share_times(void)
 {
-    const char *job = getenv("PMIX_NAMESPACE");
-    char path[256];
+    const char *job = getenv("PMIX_NAMESPACE"), *dir = getenv("FT_DETECT_DIR");
+    char path[512];
 
-    snprintf(path, sizeof path, "/dev/shm/ft_detect.%s", job != NULL ? job : "");
+    snprintf(path, sizeof path, "%s/ft_detect.%s", dir != NULL ? dir : "/dev/shm",
+             job != NULL ? job : "");
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0 || ftruncate(fd, PES_MAX * sizeof *killed) != 0)
         shmem_global_exit(1);
@@ -159,14 +163,18 @@ static void die(void)
         usleep(100);
     while (now_ns() < death) {
     }
+    if (option.cut != NULL && first_of[me] == me && system(option.cut) != 0) {
+        fprintf(stderr, "ft_detect: failed: %s\n", option.cut);
+        shmem_global_exit(1);
+    }
     atomic_store(&killed[me], now_ns());
     if (option.nodes == 0)
         kill(getpid(), SIGKILL);
-    if (first_of[me] == me)
+    if (first_of[me] == me && option.cut == NULL)
         kill(getppid(), option.stop ? SIGSTOP : SIGKILL);
     if (option.stop)
         raise(SIGSTOP);
-    sleep(60); /* the death of the daemon kills this PE */
+    sleep(60); /* the daemon ends, and that kills this PE */
 }
 
 /* ---- rounds ----------------------------------------------------------------------- */
@@ -256,13 +264,16 @@ static bool read_options(int argc, char **argv)
 {
     int c;
 
-    while ((c = getopt(argc, argv, "i:k:m:n:r:w:sc")) != -1)
+    while ((c = getopt(argc, argv, "i:k:l:m:n:r:w:sc")) != -1)
         switch (c) {
         case 'i':
             option.idle_s = atol(optarg);
             break;
         case 'k':
             option.kills = atol(optarg);
+            break;
+        case 'l':
+            option.cut = optarg;
             break;
         case 'm':
             option.mib = (size_t)atol(optarg);
@@ -308,7 +319,7 @@ int main(int argc, char **argv)
     if (!read_options(argc, argv)) {
         fprintf(stderr,
                 "usage: ft_detect [-k kills] [-m MiB] [-n nodes] [-r seed] [-w ms] "
-                "[-s] [-c]\n       ft_detect -i seconds\n");
+                "[-s] [-c] [-l command]\n       ft_detect -i seconds\n");
         return 2;
     }
     shmem_init();

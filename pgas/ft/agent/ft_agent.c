@@ -36,6 +36,8 @@ enum {
     ATTEMPT_MIN_MS = 50, /* least time for an address to accept; else .. */
     ATTEMPT_MAX_MS = 1000, /* .. half of the timeout of the ring, at most this */
     BACKUP_PART = 8, /* of the period: the waiter takes a step that is late by that */
+    PROBE_PART = 8,  /* of the period: a heartbeat is acknowledged by then, or .. */
+    PROBE_MIN_NS = 2 * NS_PER_MS, /* .. after this */
 };
 
 /* ---- connections --------------------------------------------------------------------
@@ -106,6 +108,15 @@ static uint32_t ft_agent_timeout_ms(const struct ft_agent *agent)
                                       : agent->options.timeout_ms;
 }
 
+/* Longer than a round trip and the wake-up of a busy peer; eight losses one after another
+ * then fit into a timeout. */
+static uint64_t ft_agent_probe_ns(const struct ft_agent *agent)
+{
+    uint64_t ns = (uint64_t)ft_agent_period_ms(agent) * NS_PER_MS / PROBE_PART;
+
+    return ns > PROBE_MIN_NS ? ns : PROBE_MIN_NS;
+}
+
 static bool ft_agent_join_mesh(struct ft_agent *agent)
 {
     struct ft_map *map = agent->map;
@@ -115,6 +126,7 @@ static bool ft_agent_join_mesh(struct ft_agent *agent)
                               .incarnation = agent->incarnation,
                               .secret = map->secret,
                               .endpoint = ft_map_endpoint(map),
+                              .probe_ns = ft_agent_probe_ns(agent),
                               .message = ft_agent_on_message,
                               .closed = ft_agent_on_closed,
                               .arg = agent};

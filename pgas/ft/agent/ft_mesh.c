@@ -156,6 +156,16 @@ static void ft_peer_attempt(struct ft_mesh *mesh, uint32_t node, uint64_t now)
         ft_peer_round_failed(mesh, peer, now);
 }
 
+void ft_peer_reconnect(struct ft_mesh *mesh, uint32_t node, uint64_t now)
+{
+    struct ft_peer *peer = &mesh->peer[node];
+
+    if (peer->attempt != NULL || peer->given_up)
+        return;
+    peer->tried = 0;
+    ft_link_attempt(mesh, node, now);
+}
+
 void ft_peer_link_closed(struct ft_link *link)
 {
     struct ft_mesh *mesh = link->mesh;
@@ -166,6 +176,8 @@ void ft_peer_link_closed(struct ft_link *link)
         peer->attempt = NULL;
         peer->address++;
         peer->tried++;
+        if (peer->up != NULL) /* ft_peer_reconnect tries the next address, if at all */
+            return;
         if (peer->tried < FT_ADDRESSES)
             ft_peer_plan(mesh, peer, now);
         else
@@ -175,7 +187,8 @@ void ft_peer_link_closed(struct ft_link *link)
         peer->sent = 0;
         if (peer->given_up)
             ft_peer_drop_queue(peer);
-        ft_peer_tell_closed(mesh, peer);
+        if (peer->attempt == NULL) /* otherwise when that fails */
+            ft_peer_tell_closed(mesh, peer);
         ft_peer_plan(mesh, peer, now);
     }
 }
@@ -429,6 +442,21 @@ bool ft_mesh_idle(const struct ft_mesh *mesh)
 /* ---- the step -----------------------------------------------------------------------
  */
 
+static void ft_peer_run_timers(struct ft_mesh *mesh, uint32_t node, uint64_t now)
+{
+    struct ft_peer *peer = &mesh->peer[node];
+
+    if (now >= peer->retry_ns)
+        ft_peer_attempt(mesh, node, now);
+    ft_mesh_set_timer(mesh, peer->retry_ns);
+    if (peer->up == NULL)
+        return;
+    if (now >= peer->up->probe_ns)
+        ft_link_probe(peer->up, now);
+    else
+        ft_mesh_set_timer(mesh, peer->up->probe_ns);
+}
+
 static void ft_mesh_run_timers(struct ft_mesh *mesh, uint64_t now)
 {
     struct ft_link *next;
@@ -445,11 +473,8 @@ static void ft_mesh_run_timers(struct ft_mesh *mesh, uint64_t now)
         else
             ft_mesh_set_timer(mesh, link->deadline_ns);
     }
-    for (uint32_t i = 0; mesh->peer != NULL && i < mesh->job.nnodes; i++) {
-        if (now >= mesh->peer[i].retry_ns)
-            ft_peer_attempt(mesh, i, now);
-        ft_mesh_set_timer(mesh, mesh->peer[i].retry_ns);
-    }
+    for (uint32_t i = 0; mesh->peer != NULL && i < mesh->job.nnodes; i++)
+        ft_peer_run_timers(mesh, i, now);
     ft_mesh_set_timer(mesh, mesh->resume_ns);
 }
 

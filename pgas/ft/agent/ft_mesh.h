@@ -10,6 +10,15 @@
  * if one of the agents ends, or if FT_MESH_QUEUE bytes are not acknowledged.
  * All functions return without waiting; ft_mesh_step processes what is ready.
  *
+ * TCP sends a lost segment again after at least 200 ms if it knows of no later one that
+ * has arrived (RFC 6298, RFC 8985), and a heartbeat is a single segment.  If a message is
+ * not acknowledged within probe_ns, the mesh sends a probe, some empty frames, each a
+ * segment of its own; their selective acknowledgements cause TCP to send the lost one
+ * again at once.  That fails if the congestion window, which shrinks with each loss and
+ * does not grow with so little traffic, has no space for a probe.  So after some probes
+ * the mesh opens another connection, which replaces the first one when the other end
+ * accepts it.
+ *
  * If two agents connect to each other at the same time, both keep the connection of the
  * lower node.  An agent whose process replaces that of another agent of the same node has
  * a higher incarnation: the others replace the endpoint of the node and its connection.
@@ -43,7 +52,8 @@ struct ft_mesh;
 struct ft_mesh_job {
     uint32_t node, nnodes, incarnation; /* of this agent */
     uint32_t attempt_ms;                /* for one address of a node to accept */
-    const uint8_t *secret;              /* FT_SECRET bytes */
+    uint64_t probe_ns;     /* for TCP to get an acknowledgement, before probes are sent */
+    const uint8_t *secret; /* FT_SECRET bytes */
     struct ft_endpoint *endpoint; /* of each node; the mesh replaces those that change */
     /* Called by ft_mesh_step only; both may call the functions below. */
     void (*message)(void *arg, uint32_t node, uint32_t tag, const void *bytes, size_t n);

@@ -84,6 +84,8 @@ struct ft_link {
     bool writes;    /* waits for space in the socket buffer */
     uint64_t id;
     uint64_t deadline_ns;   /* of the authentication */
+    uint64_t probe_ns;      /* of the next probe; FT_NEVER: nothing was sent since */
+    uint32_t probes;        /* sent since TCP had an acknowledgement for all data */
     struct ft_link *next;   /* in one list of the mesh: pending, or closed */
     struct ft_hello hello;  /* sent or received */
     struct ft_proof *proof; /* sent; NULL in other states */
@@ -156,6 +158,8 @@ void ft_link_ready(struct ft_link *link, uint32_t events);
 /* Sends from the queue of the node, and an acknowledgement if one is due; may close the
  * link. */
 void ft_link_flush(struct ft_link *link);
+/* Sends probes if TCP has had no acknowledgement since the last message for a while. */
+void ft_link_probe(struct ft_link *link, uint64_t now);
 /* Opens a connection to the next address of the node. */
 void ft_link_attempt(struct ft_mesh *mesh, uint32_t node, uint64_t now);
 
@@ -170,6 +174,8 @@ bool ft_peer_take_moved(struct ft_mesh *mesh, const void *bytes, size_t n);
 /* The link is the connection of its node from now on; the node has got that many messages
  * of this agent.  False: that is impossible. */
 bool ft_peer_is_up(struct ft_link *link, uint64_t received);
+/* Opens a connection that replaces the one that is up when the node accepts it. */
+void ft_peer_reconnect(struct ft_mesh *mesh, uint32_t node, uint64_t now);
 /* Frees the memory of messages that the node has got. */
 void ft_peer_acknowledged(struct ft_peer *peer, uint64_t received);
 /* The link, which was up or an attempt, is closed. */

@@ -9,10 +9,12 @@
 #include "config.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -25,6 +27,9 @@ enum {
     READ_TURNS = 64,      /* for each event, so that no node starves the others */
     ACK_MESSAGES = 32,    /* received messages that are acknowledged at the latest */
     ACK_BYTES = 64 << 10, /* likewise */
+    PROBE_FRAMES = 3,     /* later segments of which TCP concludes a loss (DupThresh) */
+    PROBES_MAX = 16,      /* to a node that does not answer */
+    PROBES_RECONNECT = 3, /* probes after which another connection is tried, too */
 };
 
 /* ---- opening and closing ------------------------------------------------------------
@@ -68,6 +73,7 @@ struct ft_link *ft_link_new(struct ft_mesh *mesh, int fd, enum ft_link_state sta
                              .state = state,
                              .node = FT_NODE_NONE,
                              .deadline_ns = deadline_ns,
+                             .probe_ns = FT_NEVER,
                              .next = mesh->pending};
     mesh->pending = link;
     mesh->npending += state == FT_LINK_ACCEPTED;
@@ -110,7 +116,7 @@ void ft_link_attempt(struct ft_mesh *mesh, uint32_t node, uint64_t now)
     uint64_t limit = (uint64_t)mesh->job.attempt_ms * FT_NS_PER_MS;
     struct address at;
 
-    PGAS_ASSERT(peer->up == NULL && peer->attempt == NULL);
+    PGAS_ASSERT(peer->attempt == NULL);
     for (; peer->tried < FT_ADDRESSES; peer->tried++, peer->address++) {
         if (!ft_listen_sockaddr(&to->address[peer->address % FT_ADDRESSES], &at))
             continue;
@@ -138,21 +144,62 @@ static bool ft_link_again(void)
     return errno == EAGAIN || errno == EINTR || errno == ENOBUFS;
 }
 
-/* Only between frames. */
+/* Only between frames.  False: the socket buffer is full, or the link has been closed. */
+static bool ft_link_send_empty(struct ft_link *link, uint64_t received)
+{
+    struct ft_frame f = {.received = received};
+    ssize_t n = send(link->fd, &f, sizeof f, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+    if (n == (ssize_t)sizeof f)
+        return true;
+    if (n >= 0 || !ft_link_again())
+        ft_link_close(link);
+    return false;
+}
+
 static void ft_link_acknowledge(struct ft_link *link, struct ft_peer *peer)
 {
-    struct ft_frame f = {.received = peer->received};
-
     if (peer->received - peer->received_acked < ACK_MESSAGES &&
         peer->unacked_bytes < ACK_BYTES)
         return;
-    ssize_t n = send(link->fd, &f, sizeof f, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (n == (ssize_t)sizeof f) {
+    if (ft_link_send_empty(link, peer->received)) {
         peer->received_acked = peer->received;
         peer->unacked_bytes = 0;
-    } else if (n >= 0 || !ft_link_again()) {
-        ft_link_close(link);
     }
+}
+
+/* The bytes that the other end's TCP has not acknowledged. */
+static int ft_link_outstanding(const struct ft_link *link)
+{
+    int bytes = 0;
+
+    return ioctl(link->fd, SIOCOUTQ, &bytes) == 0 ? bytes : 0;
+}
+
+static void ft_link_set_probe(struct ft_link *link, uint64_t now)
+{
+    link->probe_ns = now + link->mesh->job.probe_ns;
+    ft_mesh_set_timer(link->mesh, link->probe_ns);
+}
+
+void ft_link_probe(struct ft_link *link, uint64_t now)
+{
+    const struct ft_peer *peer = &link->mesh->peer[link->node];
+
+    link->probe_ns = FT_NEVER;
+    if (ft_link_outstanding(link) == 0) {
+        link->probes = 0;
+        return;
+    }
+    if (link->probes == PROBES_MAX)
+        return;
+    link->probes++;
+    ft_link_set_probe(link, now);
+    if (link->probes % PROBES_RECONNECT == 0)
+        ft_peer_reconnect(link->mesh, link->node, now);
+    for (int i = 0; i < PROBE_FRAMES && peer->sent == peer->have; i++)
+        if (!ft_link_send_empty(link, peer->received))
+            return;
 }
 
 void ft_link_flush(struct ft_link *link)
@@ -160,6 +207,8 @@ void ft_link_flush(struct ft_link *link)
     struct ft_peer *peer = &link->mesh->peer[link->node];
 
     PGAS_ASSERT(link->state == FT_LINK_UP && peer->up == link);
+    if (peer->sent < peer->have && link->probe_ns == FT_NEVER)
+        ft_link_set_probe(link, clock_ns());
     while (peer->sent < peer->have) {
         ssize_t n = send(link->fd, peer->out + peer->sent, peer->have - peer->sent,
                          MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -192,6 +241,9 @@ static bool ft_link_take_hello(struct ft_link *link)
     const struct ft_peer *peer = &mesh->peer[link->node];
     struct ft_proof *proof = calloc(1, sizeof *proof);
 
+    /* The proof tells what this agent has got: no more may come over a former link. */
+    if (peer->up != NULL)
+        ft_link_close(peer->up);
     memcpy(&link->hello, link->in, sizeof link->hello);
     link->proof = proof;
     if (proof == NULL || !ft_auth_check_hello(&link->hello))
@@ -335,6 +387,14 @@ static bool ft_link_make_space(struct ft_link *link)
     return true;
 }
 
+/* TCP would delay its acknowledgement by up to 40 ms, in which the sender probes. */
+static void ft_link_acknowledge_tcp(struct ft_link *link)
+{
+    int on = 1;
+
+    setsockopt(link->fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
+}
+
 /* False: the link must be closed. */
 static bool ft_link_read(struct ft_link *link)
 {
@@ -347,6 +407,7 @@ static bool ft_link_read(struct ft_link *link)
             return true;
         if (n <= 0)
             return false;
+        ft_link_acknowledge_tcp(link);
         link->have += (size_t)n;
         if (!ft_link_process(link))
             return false;

@@ -37,7 +37,7 @@ struct test_agent {
 static struct test_agent agents[NODES];
 static uint8_t secret[FT_SECRET] = "a key that all agents know";
 static uint64_t state, seed_now;
-static unsigned cuts, replaced;
+static unsigned cuts, reconnects, replaced;
 
 static _Noreturn void fail(const char *what, uint32_t from, uint32_t to)
 {
@@ -94,6 +94,7 @@ static void open_agent(struct test_agent *a)
                               .nnodes = NODES,
                               .incarnation = a->incarnation,
                               .attempt_ms = 200,
+                              .probe_ns = 20000,
                               .secret = secret,
                               .endpoint = a->endpoint,
                               .message = on_message,
@@ -141,6 +142,17 @@ static void cut_one(void)
     cuts++;
 }
 
+/* Replaces a connection while data are in flight on it. */
+static void reconnect_one(void)
+{
+    uint32_t from = draw(NODES), to = draw(NODES);
+
+    if (from == to || agents[from].mesh->peer[to].up == NULL)
+        return;
+    ft_peer_reconnect(agents[from].mesh, to, now_ns());
+    reconnects++;
+}
+
 /* Another agent continues for the node: nothing is known about what its predecessor got,
  * and its messages have new numbers. */
 static void replace_one(void)
@@ -180,7 +192,7 @@ static void run(uint64_t seed)
     uint64_t end = now_ns() + LIMIT_S * UINT64_C(1000000000);
 
     state = seed_now = seed;
-    cuts = replaced = 0;
+    cuts = reconnects = replaced = 0;
     open_all();
     for (int turn = 0; turn < TURNS; turn++) {
         uint32_t from = draw(NODES), to = draw(NODES);
@@ -188,6 +200,8 @@ static void run(uint64_t seed)
             send_one(&agents[from], to);
         if (draw(30) == 0)
             cut_one();
+        if (draw(30) == 0)
+            reconnect_one();
         if (draw(600) == 0)
             replace_one();
         step_all();
@@ -283,8 +297,8 @@ int main(int argc, char **argv)
     for (uint64_t seed = first; seed < first + n; seed++) {
         uint64_t began = now_ns();
         run(seed);
-        printf("seed %llu: %u connections cut, %u agents replaced, %.2f s\n",
-               (unsigned long long)seed, cuts, replaced,
+        printf("seed %llu: %u connections cut, %u renewed, %u agents replaced, %.2f s\n",
+               (unsigned long long)seed, cuts, reconnects, replaced,
                (double)(now_ns() - began) / 1e9);
     }
     return 0;

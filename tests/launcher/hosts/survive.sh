@@ -5,11 +5,14 @@
 # each PE of that host, complete their collectives, and end with status 0; nothing is left
 # on any host, that which was cut off included.  SURVIVE_WAYS: only these.  The long form
 # also has hosts whose frames are dropped silently, and the same under Slurm.
+#
+# lossy: no host fails, but every 20th TCP segment between them is lost.  TCP needs at least
+# 200 ms to notice the loss of a heartbeat without help (ft_mesh.h), which is the timeout.
 set -eu
 . "$top_srcdir/tests/launcher/hosts/lib.sh"
 ft=$top_builddir/tests/launcher/cli/oshrun-ft-client
-ways=${SURVIVE_WAYS:-'kill cut'}
-[ -z "${PGAS_TEST_LONG:-}" ] || ways=${SURVIVE_WAYS:-'kill cut mute slurm'}
+ways=${SURVIVE_WAYS:-'kill cut lossy'}
+[ -z "${PGAS_TEST_LONG:-}" ] || ways=${SURVIVE_WAYS:-'kill cut mute slurm lossy'}
 npes=6
 end_ms=12000   # the job, after the fault
 alone_s=15     # a host that is cut off is clean, after the fault
@@ -77,12 +80,34 @@ lose_host() {
     echo "$way: $took ms, status $got: $(grep 'on n2' "$work/err" | head -n 1)"
 }
 
+lossy_s=6
+[ -z "${PGAS_TEST_LONG:-}" ] || lossy_s=60
+
+survive_losses() {
+    "$hosts" lose 20 || return 0 # says why
+    launcher -x SHMEM_FT -n 3 "$top_builddir/bench/ft_detect" -i $lossy_s \
+        </dev/null >"$work/out" 2>"$work/err" &
+    pid=$!
+    await $((lossy_s + limit_s))
+    lost=$("$hosts" lost)
+    "$hosts" lose 0
+    [ $got = 0 ] || fail "lossy: status $got"
+    [ "$lost" -ge 10 ] || fail "lossy: only $lost segments were lost"
+    grep -q '^idle [0-9.]* [0-9]* 0$' "$work/out" || fail "lossy: a live host has failed"
+    [ "$failures" = 0 ] || show
+    check_hosts "$way" || :
+    echo "lossy: $lost lost segments, $(cat "$work/out")"
+}
+
 hosts_up 3
 for way in $ways; do
     if [ "$way" = slurm ]; then
         "$top_srcdir/tests/launcher/hosts/slurm" possible 2>/dev/null || continue
         "$top_srcdir/tests/launcher/hosts/slurm" up
     fi
-    lose_host
+    case $way in
+    lossy) survive_losses ;;
+    *) lose_host ;;
+    esac
 done
 finish
