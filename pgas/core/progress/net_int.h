@@ -79,8 +79,9 @@ struct net {
 
     /* The progress thread; its states are described in progress.h. */
     pthread_t thread;
-    uint32_t state; /* enum progress_state; a futex */
-    int wake_fd;    /* an eventfd that ends PROGRESS_SLEEP */
+    uint32_t state;  /* enum progress_state; a futex */
+    int wake_fd;     /* an eventfd that ends PROGRESS_SLEEP */
+    uint32_t losses; /* net_pe_failed calls: one after the last arm forbids the sleep */
 
     /* Time of another thread's last poll or of a hand-over; 0: no other thread polls. */
     uint64_t polled_ns;

@@ -58,6 +58,7 @@ void net_pe_failed(int pe)
     n->t->lost(n->open, pe,
                node_of != NULL && net_node_failed(node_of[pe]) &&
                    !net_host_has_live_node(node_of[pe]));
+    fetch_add_acq_rel_u32(&n->losses, 1);
     net_kick(n);
     block_wake_own();
 }

@@ -109,8 +109,9 @@ static bool net_progress_add_contexts(struct net *n, struct pollfd *fds, nfds_t 
     return all;
 }
 
-/* Sleeps on the file descriptors; true if context 0 became ready. */
-static bool net_progress_sleep_on(struct net *n)
+/* Sleeps on the file descriptors, unless a PE was lost since n->losses was read, which
+ * was before context 0 was armed; true if that context became ready. */
+static bool net_progress_sleep_on(struct net *n, uint32_t losses)
 {
     struct pollfd fds[FDS] = {{.fd = n->wake_fd, .events = POLLIN},
                               {.fd = n->t->fd(n->ctx_0.t), .events = POLLIN}};
@@ -121,12 +122,14 @@ static bool net_progress_sleep_on(struct net *n)
     if (!progress_move(&n->state, PROGRESS_SERVE, PROGRESS_SLEEP))
         return false;
     /* Dekker's pattern with net_kick: either a thread that posts an operation sees
-     * PROGRESS_SLEEP, or net_progress_add_contexts sees its operation. */
+     * PROGRESS_SLEEP, or net_progress_add_contexts sees its operation; likewise for a
+     * lost PE. */
     fence_full();
+    bool lost = load_relaxed_u32(&n->losses) != losses;
     bool all = net_progress_add_contexts(n, fds, &nfds, &changed);
     net_wake_after(changed);
     uint64_t ns = fds[1].fd < 0 || !all ? TIMING_NO_FD_SLEEP : TIMING_THREAD_SLEEP;
-    poll(fds, nfds, changed ? 0 : (int)(ns / NS_PER_MS));
+    poll(fds, nfds, changed || lost ? 0 : (int)(ns / NS_PER_MS));
     progress_move(&n->state, PROGRESS_SLEEP, PROGRESS_SERVE);
     if (fds[0].revents != 0 && read(n->wake_fd, &kicks, sizeof kicks) < 0)
         log_debug("cannot read from an eventfd: %s", strerror(errno));
@@ -172,6 +175,7 @@ static void *net_progress_serve(void *arg)
             net_progress_nap(n);
             continue;
         }
+        uint32_t losses = load_acquire_u32(&n->losses);
         int armed = net_progress_work(n, &done);
         if (armed != 0)
             net_poll_contexts(n); /* otherwise before the sleep */
@@ -182,7 +186,7 @@ static void *net_progress_serve(void *arg)
             net_wake_sleepers();
         ready = false;
         if (armed == 0 && !net_progress_others_poll(n))
-            ready = net_progress_sleep_on(n);
+            ready = net_progress_sleep_on(n, losses);
         net_back_off(&stalls, !done && (armed != 0 || ready));
     }
     return NULL;
