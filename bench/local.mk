@@ -53,7 +53,7 @@ bench_mini = bench/mini.h bench/mini_bench.c bench/mini_cg.c bench/mini_domain.c
 noinst_PROGRAMS += bench/mini_bench
 bench_mini_bench_SOURCES = $(bench_mini) $(bench_coll) $(bench_coll_shmem)
 
-noinst_PROGRAMS += bench/ft_bfs bench/ft_cost bench/ft_detect
+noinst_PROGRAMS += bench/ft_bfs bench/ft_cost bench/ft_detect bench/irregular
 
 noinst_PROGRAMS += bench/op_bench
 bench_op_bench_LDADD   = .libs/libpgas.a .libs/libop_scalar.a

@@ -147,6 +147,7 @@ struct transport_world {
     /* User settings; NULL or "" = default. */
     const char *provider, *fabric, *domain; /* ofi: restrict the choice */
     const char *interface; /* tcp: interfaces or networks, separated by commas */
+    size_t coalesce;       /* tcp: bytes of queued operations that are sent at once */
     const char *order;     /* ofi: rely on the provider's order: "auto", "yes", "no" */
     const char *avoid;     /* disabled capabilities, separated by commas (avoid.h) */
     const char *faults;    /* hook: the faults to inject (hook.h) */
@@ -183,6 +184,9 @@ struct transport {
     size_t (*address)(struct transport_net *net, void *to);
     /* The chosen device as text: "tcp;ofi_rxm on eth0 (10.0.0.1), ...". */
     const char *(*describe)(struct transport_net *net);
+    /* Describe the traffic of this PE so far as text.  No thread uses the net.  NULL if
+     * nothing is counted. */
+    void (*statistics)(struct transport_net *net, char text[TRANSPORT_TEXT_MAX]);
 
     /* ---- contexts ------------------------------------------------------------------ */
 

@@ -49,6 +49,7 @@ void pair_open(struct pair *pair, const struct transport *t, const char *avoid,
     for (int pe = 0; pe < PAIR_PES; pe++) {
         struct transport_world *world = &pair->world[pe];
         *world = (struct transport_world){.me = pe,
+                                          .coalesce = 16 << 10,
                                           .npes = PAIR_PES,
                                           .address_of = pair_address_of,
                                           .failed = pair_failed,

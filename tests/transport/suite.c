@@ -189,6 +189,7 @@ static void make_pe(struct suite *s, int i)
     pe->mine = &s->shared->pe[i];
     pe->layout = &s->layout;
     pe->world = (struct transport_world){.me = i,
+                                         .coalesce = 16 << 10,
                                          .npes = s->npes,
                                          .provider = o->provider,
                                          .order = o->order,

@@ -196,6 +196,7 @@ static void net_set_world(struct net *n)
                                         .fabric = e->ofi_fabric,
                                         .domain = e->ofi_domain,
                                         .interface = e->tcp_if,
+                                        .coalesce = e->coalesce,
                                         .order = e->ofi_order,
                                         .avoid = e->net_disable,
                                         .timeout_ns = net_timeout_ns(),
@@ -292,6 +293,16 @@ void net_leave(const char *fn)
         log_warn("%s: the barrier of the launcher failed: %s", fn, boot_error());
 }
 
+static void net_log_statistics(struct net *n)
+{
+    char text[TRANSPORT_TEXT_MAX];
+
+    if (n->t->statistics == NULL || pgas_self.env.debug == 0)
+        return;
+    n->t->statistics(n->open, text);
+    log_debug("%s: %s", n->t->name, text);
+}
+
 void net_close(bool exiting)
 {
     struct net *n = pgas_self.net;
@@ -301,6 +312,7 @@ void net_close(bool exiting)
     net_thread_stop(n);
     if (exiting)
         return; /* other threads may still use it */
+    net_log_statistics(n);
     n->t->close(n->open);
     pgas_self.net = NULL;
     pgas_self.node_of = NULL;

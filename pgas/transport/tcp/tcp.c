@@ -79,6 +79,19 @@ static const char *tcp_net_text(struct transport_net *net)
     return net->text;
 }
 
+static void tcp_net_statistics(struct transport_net *net, char text[TRANSPORT_TEXT_MAX])
+{
+    struct tcp_totals t = net->totals;
+
+    for (struct transport_ctx *ctx = net->contexts; ctx != NULL; ctx = ctx->next)
+        tcp_ctx_count(ctx, &t);
+    snprintf(text, TRANSPORT_TEXT_MAX,
+             "%llu operations sent by %llu system calls (%.1f each), %llu bytes",
+             (unsigned long long)t.posts, (unsigned long long)t.sends,
+             t.sends > 0 ? (double)t.posts / (double)t.sends : 0.0,
+             (unsigned long long)t.bytes);
+}
+
 static struct transport_ctx *tcp_net_ctx_0(struct transport_net *net)
 {
     return net->ctx_0;
@@ -98,6 +111,7 @@ const struct transport transport_tcp = {
     .close = tcp_net_close,
     .address = tcp_net_address,
     .describe = tcp_net_text,
+    .statistics = tcp_net_statistics,
     .ctx_0 = tcp_net_ctx_0,
     .ctx_open = tcp_net_ctx_open,
     .ctx_close = tcp_ctx_close,

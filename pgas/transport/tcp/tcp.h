@@ -20,13 +20,13 @@
  *
  * Coalescing.  An operation that nobody waits for is sent at once if all earlier ones on
  * the same PE are acknowledged.  Otherwise it is queued, as by Nagle's algorithm, and the
- * queue is sent when a reply arrives, when TCP_FRAME bytes are queued, when an operation
- * is posted whose result is waited for, with a put with signal and with the first
- * operation after a fence, which other PEs probably wait for, in quiet, when the program
- * waits for other PEs (transport.send), and by a progress call that follows another one
- * without a post in between, as of a waiting thread.  An
- * acknowledgement is outstanding as long as bytes are queued and the socket accepts
- * bytes, so that the descriptor wakes the progress thread of a PE that computes.
+ * queue is sent when a reply arrives, when SHMEM_COALESCE bytes are queued, when an
+ * operation is posted whose result is waited for, with a put with signal and with the
+ * first operation after a fence, which other PEs probably wait for, in quiet, when the
+ * program waits for other PEs (transport.send), and by a progress call that follows
+ * another one without a post in between, as of a waiting thread.  An acknowledgement is
+ * outstanding as long as bytes are queued and the socket accepts bytes, so that the
+ * descriptor wakes the progress thread of a PE that computes.
  *
  * Flow control.  A post is refused if TCP_QUEUE_MAX bytes are queued or TCP_RESULTS_MAX
  * results are outstanding.  A target reads no requests from a connection while it cannot
@@ -47,7 +47,6 @@
 #include "pgas/transport/tcp/tcp_stream.h"
 
 enum {
-    TCP_FRAME = 16 << 10,     /* queued bytes that are sent without waiting for a reply */
     TCP_QUEUE_MAX = 64 << 10, /* queued bytes, references not included */
     TCP_REFS_MAX = 64,
     TCP_COPY_MAX = 4096, /* longer sources of puts are not copied */
@@ -131,6 +130,11 @@ struct tcp_client {
     unsigned events; /* since the last call of progress */
 };
 
+/* What the contexts of a PE have sent. */
+struct tcp_totals {
+    uint64_t posts, sends, bytes;
+};
+
 struct transport_ctx {
     struct transport_net *net;
     struct transport_ctx *next; /* in net->contexts, under its lock */
@@ -139,9 +143,10 @@ struct transport_ctx {
     struct tcp_peer *busy;
     uint64_t pending; /* outstanding results and acknowledgements, unsent operations */
     uint64_t posts, posts_seen;
-    bool fenced;                         /* nothing was posted since the last fence */
-    uint32_t losses;                     /* of net->losses, those that were handled */
-    int events;                          /* since the last call of progress */
+    size_t frame;    /* queued bytes that are sent without waiting for a reply */
+    bool fenced;     /* nothing was posted since the last fence */
+    uint32_t losses; /* of net->losses, those that were handled */
+    int events;      /* since the last call of progress */
     struct tcp_client *clients, *closed; /* closed: freed after the current progress */
     unsigned nunknown;                   /* clients that are not authenticated */
     char *scratch;
@@ -158,6 +163,7 @@ struct transport_net {
     uint32_t losses;
     uint8_t *reported; /* by PE: world->failed was called; atomic */
     bool disable_contexts;
+    struct tcp_totals totals; /* of closed contexts; under the lock */
     char text[TRANSPORT_TEXT_MAX];
 };
 
@@ -173,6 +179,8 @@ bool tcp_endpoint_target(const struct transport_net *net, const struct tcp_endpo
 
 /* ---- tcp_ctx.c ---- */
 
+/* Add what the context has sent. */
+void tcp_ctx_count(const struct transport_ctx *ctx, struct tcp_totals *totals);
 int tcp_ctx_open(struct transport_net *net, struct transport_ctx **ctx);
 void tcp_ctx_close(struct transport_ctx *ctx);
 int tcp_fence(struct transport_ctx *ctx);

@@ -29,6 +29,7 @@ static void tcp_ctx_unlist(struct transport_ctx *ctx)
     struct transport_ctx **at = &ctx->net->contexts;
 
     pthread_mutex_lock(&ctx->net->lock);
+    tcp_ctx_count(ctx, &ctx->net->totals);
     while (*at != ctx)
         at = &(*at)->next;
     *at = ctx->next;
@@ -52,6 +53,8 @@ int tcp_ctx_open(struct transport_net *net, struct transport_ctx **ctx)
     if (c == NULL)
         return -ENOMEM;
     c->net = net;
+    c->frame =
+        net->world->coalesce < TCP_QUEUE_MAX ? net->world->coalesce : TCP_QUEUE_MAX;
     c->peer = calloc((size_t)net->world->npes, sizeof *c->peer);
     c->scratch = malloc(TCP_SCRATCH);
     c->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -74,6 +77,16 @@ static void tcp_ctx_free_clients(struct transport_ctx *ctx)
         tcp_stream_free(&client->stream);
         free(client);
     }
+}
+
+void tcp_ctx_count(const struct transport_ctx *ctx, struct tcp_totals *totals)
+{
+    totals->posts += ctx->posts;
+    for (int pe = 0; pe < ctx->net->world->npes; pe++)
+        if (ctx->peer[pe] != NULL) {
+            totals->sends += ctx->peer[pe]->stream.out.sends;
+            totals->bytes += ctx->peer[pe]->stream.out.sent;
+        }
 }
 
 void tcp_ctx_close(struct transport_ctx *ctx)

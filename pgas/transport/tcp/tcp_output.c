@@ -171,6 +171,8 @@ int tcp_output_send(struct tcp_stream *s)
             continue;
         if (n < 0)
             return errno == EWOULDBLOCK ? -EAGAIN : -errno;
+        s->out.sends++;
+        s->out.sent += (uint64_t)n;
         tcp_output_take(&s->out, (size_t)n);
     }
     return 0;

@@ -71,7 +71,7 @@ ALWAYS_INLINE void tcp_post_end(struct tcp_post *post)
     peer->ctx->posts++;
     peer->ctx->fenced = false;
     if (!peer->stream.watches_output &&
-        (now || o->nrefs > 0 || o->tail - o->head >= TCP_FRAME))
+        (now || o->nrefs > 0 || o->tail - o->head >= peer->ctx->frame))
         tcp_peer_send(peer);
     tcp_peer_update(peer);
 }

@@ -30,7 +30,8 @@ struct tcp_output {
     uint64_t base;
     struct tcp_ref *ref; /* ref[first_ref..nrefs) */
     size_t first_ref, nrefs, refs_size;
-    uint64_t unsent; /* bytes, those of references included */
+    uint64_t unsent;      /* bytes, those of references included */
+    uint64_t sends, sent; /* successful system calls and their bytes */
 };
 
 /* The region that the next received bytes fill: a part of a message that must be
