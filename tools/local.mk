@@ -6,7 +6,7 @@
 OSHCC_NAMES = oshcc oshc++ oshcxx oshCC
 bin_SCRIPTS += $(OSHCC_NAMES)
 CLEANFILES  += $(OSHCC_NAMES)
-EXTRA_DIST  += tools/oshcc.in tools/gen-man
+EXTRA_DIST  += tools/oshcc.in tools/gen-man tools/libtool-compile
 
 OSHCC_EDIT = $(SED) -e 's|@CC[@]|$(CC)|g' -e 's|@CXX[@]|$(CXX)|g' \
 	-e 's|@SAN_CFLAGS[@]|$(SAN_CFLAGS)|g' \
