@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# ft.sh - simulated jobs whose PEs and nodes die (ft_program.h): 6000 seeds
+# ft.sh - simulated jobs whose PEs and nodes die (ft_program.h): 1500 seeds
 # (PGAS_TEST_LONG: 500 000); equal seeds give equal runs; and mutants of
 # the failure handling (PGAS_TEST_LONG: all of them), each of which a seed must reveal.
 set -eu
 cd "$top_builddir"
 work=$(mktemp -d "${TMPDIR:-/tmp}/simft.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-seeds=6000 mutant_seeds=3000 mutant_every=5
+seeds=1500 mutant_seeds=3000 mutant_every=5
 [ -z "${PGAS_TEST_LONG:-}" ] || seeds=500000 mutant_seeds=50000 mutant_every=1
 processors=$(nproc)
 failures=0

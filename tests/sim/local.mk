@@ -5,12 +5,13 @@ EXTRA_LTLIBRARIES = tests/sim/libpgas_sim.la
 tests_sim_libpgas_sim_la_SOURCES = $(pgas_sources) $(ft_step_sources) pgas/transport/ofi/ofi_absent.c \
 	pgas/transport/test/sim.c pgas/transport/test/sim.h pgas/transport/test/sim_int.h \
 	pgas/transport/test/sim_ops.c pgas/core/base/address.c \
-	tests/sim/boot.c tests/sim/failure.c tests/sim/failure_calls.c tests/sim/job.c tests/sim/job.h tests/sim/job_int.h tests/sim/os.c \
+	tests/sim/boot.c tests/sim/failure.c tests/sim/failure_calls.c tests/sim/few_types.h \
+	tests/sim/job.c tests/sim/job.h tests/sim/job_int.h tests/sim/os.c \
 	tests/sim/segment.c
 tests_sim_libpgas_sim_la_CPPFLAGS = $(libpgas_la_CPPFLAGS) $(sim_CPPFLAGS)
 tests_sim_libpgas_sim_la_CFLAGS = $(libpgas_la_CFLAGS)
 tests_sim_libpgas_sim_la_LIBADD = $(op_libraries)
-sim_CPPFLAGS = -DPGAS_INSTANCES -DPGAS_SIM
+sim_CPPFLAGS = -DPGAS_INSTANCES -DPGAS_SIM -include $(srcdir)/tests/sim/few_types.h
 
 EXTRA_PROGRAMS = tests/sim/run
 tests_sim_run_CPPFLAGS = $(libpgas_la_CPPFLAGS) $(sim_CPPFLAGS)

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# sim.sh - simulated jobs (job.h): random programs with faults, 6000 seeds
+# sim.sh - simulated jobs (job.h): random programs with faults, 1500 seeds
 # (PGAS_TEST_LONG: 1 000 000); equal seeds give equal runs; the costs of the collectives and
 # of start-up on many nodes against their formulas; and mutants, each of which a seed must reveal.
 set -eu
 cd "$top_builddir"
 work=$(mktemp -d "${TMPDIR:-/tmp}/sim.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-seeds=6000 mutant_seeds=2000 nodes='16 33 64' # 33: not a power of two
+seeds=1500 mutant_seeds=1500 nodes='16 33 64' # 33: not a power of two
 [ -z "${PGAS_TEST_LONG:-}" ] || seeds=1000000 nodes='16 33 64 256 1024 4096'
 processors=$(nproc)
 failures=0
