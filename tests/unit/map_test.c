@@ -14,14 +14,14 @@
 
 #include "tools/oshrun/map/map.h"
 
-enum {
-    HOSTS = 6,
-    PES = 40,
-    ROUNDS = 20000,
-    FUZZ_ROUNDS = 5000,
-    FUZZ_PIECES = 24,
-    NO_LIMIT = 1 << 20
-};
+/* Builds with sanitizers are ten times slower. */
+#ifdef PGAS_SANITIZED
+enum { ROUNDS = 3000, FUZZ_ROUNDS = 2000 };
+#else
+enum { ROUNDS = 20000, FUZZ_ROUNDS = 5000 };
+#endif
+
+enum { HOSTS = 6, PES = 40, FUZZ_PIECES = 24, NO_LIMIT = 1 << 20 };
 
 /* ---- the reference ----------------------------------------------------------------- */
 
