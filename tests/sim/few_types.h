@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * few_types.h - reduces the table of types to those that the simulated programs use.  The
- * compiler reads it first (-include): most of the time to compile the library is that of its
- * typed routines, 20 times the same.
+ * compiler reads it first (-include): most of the time to compile the library is that of
+ * its typed routines, 20 times the same.
  */
 #ifndef PGAS_SIM_FEW_TYPES_H
 #define PGAS_SIM_FEW_TYPES_H
