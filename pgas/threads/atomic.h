@@ -15,8 +15,9 @@
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* For functions that must be inlined into every routine on the fast path; but into thousands
- * of routines without optimization, they would take most of the time of a build. */
+/* For functions that must be inlined into every routine on the fast path; but into
+ * thousands of routines without optimization, they would take most of the time of a
+ * build. */
 #ifdef __OPTIMIZE__
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #else
