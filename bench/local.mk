@@ -62,7 +62,8 @@ noinst_PROGRAMS += bench/pack_bench
 bench_pack_bench_SOURCES = bench/pack_bench.c bench/pack_cells.c bench/pack_cells.h
 bench_pack_bench_LDADD   = .libs/libpgas.a
 
-noinst_PROGRAMS += bench/match_bench bench/match_threads
+noinst_PROGRAMS += bench/locks_bench bench/match_bench bench/match_threads
+bench_locks_bench_LDADD   = $(libpgas)
 bench_match_bench_LDADD   = .libs/libmatch.a $(libpgas)
 bench_match_threads_LDADD = .libs/libmatch.a $(libpgas)
 

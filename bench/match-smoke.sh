@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # match-smoke.sh - tests that bench/match measures all engines and computes its summary from the
-# medians.  Times are not checked.
+# medians, and that bench/locks_bench measures all locks and rings.  Times are not checked.
 set -eu
 . "$top_srcdir/bench/smoke-lib.sh"
 
@@ -25,6 +25,9 @@ run_mode() {
     [ "$(grep -c '^[a-z0-9][^ ]*  *[0-9]*  *[0-9]' "$work/table")" = "$lines" ] ||
         wrong "match $*: not $lines lines"
 }
+# The locks and rings, which verify that no operation is lost
+"$top_builddir/bench/locks_bench" -n 1 -t 0.001 >"$work/table" || wrong "locks_bench: status $?"
+[ "$(grep -c . "$work/table")" = 23 ] || wrong "locks_bench: not 23 lines"
 run_mode 18 -n 256 -t 1000
 run_mode 36 -m lanes -n 32 -t 1000
 run_mode 4 -m threads -n 32 -t 0.001

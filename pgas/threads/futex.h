@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* futex.h - futex calls on words of this process.  They wait for threads of this process
  * only; waits for other PEs are in core/progress/block.c.  A leaf.  Used by: adaptive,
- * mcs. */
+ * mcs, ticket. */
 #ifndef PGAS_THREADS_FUTEX_H
 #define PGAS_THREADS_FUTEX_H
 
@@ -20,6 +20,18 @@ static inline void futex_wait_private(const uint32_t *word, uint32_t seen)
 static inline void futex_wake_one_private(const uint32_t *word)
 {
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+/* The same for sleepers with a common bit: a wake-up reaches all whose bits meet it. */
+static inline void futex_wait_bits_private(const uint32_t *word, uint32_t seen,
+                                           uint32_t bits)
+{
+    syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, seen, NULL, NULL, bits);
+}
+
+static inline void futex_wake_bits_private(const uint32_t *word, uint32_t bits)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE_BITSET_PRIVATE, INT32_MAX, NULL, NULL, bits);
 }
 
 #endif

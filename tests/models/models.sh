@@ -62,6 +62,12 @@ right commit
 wrong commit -DFAULT_NO_BARRIER
 right mcs
 wrong mcs -DFAULT_STORE
+right ticket
+wrong ticket -DFAULT_NO_FENCE
+right spsc
+wrong spsc -DFAULT_HEAD
+right mpsc
+wrong mpsc -DFAULT_READ
 right adaptive
 wrong adaptive -DFAULT_SPLIT
 right tail -DLONG
@@ -139,6 +145,17 @@ if [ -n "${PGAS_TEST_LONG:-}" ]; then
     wrong combiner -DN=2 -DCALLS=3 -DFAULT_CREDIT
     wrong commit -DFAULT_NO_CHECK
     wrong mcs -DFAULT_NO_LINK
+    right ticket -DN=3 -DROUNDS=1
+    for fault in RELAXED LATE BIT; do
+        wrong ticket -DFAULT_$fault
+    done
+    for fault in TAIL LOAD FULL; do
+        wrong spsc -DFAULT_$fault
+    done
+    right mpsc -DPRODUCERS=3 -DVALUES=1
+    for fault in TURN POP CLAIM CHECK; do
+        wrong mpsc -DFAULT_$fault
+    done
     right adaptive -DN=4 -DLOSSES=2 -DROUNDS=2
     wrong adaptive -DFAULT_STORE
     wrong adaptive -DFAULT_NO_RESERVE

@@ -14,10 +14,15 @@ UNIT_TESTS = \
 	tests/unit/op_test tests/unit/pack_file_test tests/unit/pack_kernels_test tests/unit/pack_test \
 	tests/unit/pack_tune_test tests/unit/peer_test tests/unit/perform_blocks_test \
 	tests/unit/place_test tests/unit/plan_test tests/unit/pmix_net_test \
-	tests/unit/pool_test tests/unit/reaper_test tests/unit/route_test \
+	tests/unit/pool_test tests/unit/reaper_test tests/unit/rings_test tests/unit/route_test \
 	tests/unit/select_test tests/unit/sim_test tests/unit/slot_test tests/unit/stack_place_test \
-	tests/unit/starter_test tests/unit/team_test tests/unit/tree_test \
+	tests/unit/starter_test tests/unit/team_test tests/unit/ticket_test tests/unit/tree_test \
 	tests/unit/tune_test
+# The lock itself is compiled with delays, too.
+tests_unit_ticket_test_SOURCES = tests/unit/ticket_test.c tests/unit/threads_point.h pgas/threads/ticket.c
+tests_unit_ticket_test_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS) -Wno-pedantic \
+	-include $(top_srcdir)/tests/unit/threads_point.h
+tests_unit_rings_test_SOURCES = tests/unit/rings_test.c tests/unit/threads_point.h
 tests_unit_match_test_SOURCES = tests/unit/match_test.c tests/unit/kernels/check_match.c tests/unit/kernels/check_match.h
 tests_unit_op_test_SOURCES = tests/unit/op_test.c tests/unit/kernels/check.c tests/unit/kernels/check.h
 tests_unit_layout_test_SOURCES = tests/unit/layout_test.c tests/unit/kernels/random_layout.c \
