@@ -105,6 +105,40 @@ Test(bind, virtual_nodes_follow_each_other, .init = listen)
     cr_assert(bound == 0 || bound == cpus); /* 0: processors that share cores */
 }
 
+/* The default shares do not overlap, leave no core out and differ by at most one core. */
+Test(bind, shares_of_the_cores)
+{
+    for (uint32_t cores = 1; cores <= 20; cores++)
+        for (uint32_t pes = 1; pes <= cores; pes++) {
+            uint32_t next = 0;
+            for (uint32_t pe = 0; pe < pes; pe++) {
+                struct bind_range r = bind_share(JOB_BIND_AUTO, pe, pes, cores);
+                cr_expect_eq(r.first, next);
+                cr_expect(r.end - r.first == cores / pes ||
+                          r.end - r.first == cores / pes + 1);
+                next = r.end;
+            }
+            cr_expect_eq(next, cores);
+        }
+    cr_expect_eq(bind_share(JOB_BIND_CORE, 5, 8, 4).first, 1);
+    cr_expect_eq(bind_share(JOB_BIND_NUMA, 5, 8, 2).first, 1);
+    cr_expect_eq(bind_share(JOB_BIND_NUMA, 3, 8, 2).first, 0);
+}
+
+/* One PE has all cores for its threads. */
+Test(bind, a_single_pe_has_the_machine, .init = listen)
+{
+    struct job_node node[1];
+    uint32_t npes[1] = {1};
+    struct job *job = make_job(node, npes, 1, false);
+    struct bind_plan plan;
+
+    cr_assert_eq(bind_make(&plan, job), 0, "%s", said);
+    if (plan.place != NULL)
+        cr_expect_eq(CPU_COUNT(&plan.place[0].cpus), bind_cpu_count());
+    bind_free(&plan);
+}
+
 /* The PEs of all virtual nodes together exceed the machine's processors. */
 Test(bind, too_many_in_all_are_not_bound, .init = listen)
 {

@@ -96,7 +96,7 @@ static void *produce_spsc(void *arg)
     return arg;
 }
 
-Test(spsc, in_order_between_two_threads)
+Test(spsc, in_order_between_two_threads, .timeout = 300)
 {
     pthread_t producer;
     uint64_t value;
@@ -124,7 +124,7 @@ static void *produce_mpsc(void *arg)
     return NULL;
 }
 
-Test(mpsc, each_producer_in_order)
+Test(mpsc, each_producer_in_order, .timeout = 300)
 {
     pthread_t producers[PRODUCERS];
     uint64_t next[PRODUCERS] = {0}, value;

@@ -27,7 +27,7 @@ static void *increment(void *arg)
     return arg;
 }
 
-Test(ticket, one_owner_at_a_time)
+Test(ticket, one_owner_at_a_time, .timeout = 300)
 {
     pthread_t threads[THREADS];
 
@@ -53,7 +53,7 @@ static void *note_order(void *arg)
 
 /* Waiters get the lock in the order in which they drew tickets; all but the nearest of
  * them sleep. */
-Test(ticket, first_come_first_served)
+Test(ticket, first_come_first_served, .timeout = 300)
 {
     pthread_t threads[THREADS];
     int number[THREADS];

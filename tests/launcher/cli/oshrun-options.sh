@@ -131,6 +131,9 @@ run 0 -n "$cpus" --report-bindings sh -c 'grep Cpus_allowed_list /proc/self/stat
 says 'PE 0 (pid [0-9]*): '
 run 0 -n 2 --bind-to core --report-bindings true
 says 'core 0 (cpu [0-9]'
+# One PE has all cores for its threads.
+run 0 -n 1 sh -c 'nproc'
+prints "^$cpus\$"
 run 0 -n $((cpus + 1)) --report-bindings true
 says 'not bound'
 run 0 -n 2 --bind-to none --report-bindings true

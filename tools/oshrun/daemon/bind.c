@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bind.c - distributes the PEs of a node over its cores or NUMA nodes.
+ * bind.c - distributes the cores or NUMA nodes of a node to its PEs.
  *
  * Uses hwloc.  Used by daemon.c.
  *
@@ -81,26 +81,53 @@ static int bind_make_places(struct bind_plan *plan, uint32_t npes)
     return -1;
 }
 
-/* By NUMA node: consecutive PEs share one.  By core: round-robin. */
+struct bind_range bind_share(enum job_bind bind, uint32_t pe, uint32_t sharers,
+                             uint32_t places)
+{
+    uint32_t first =
+        bind == JOB_BIND_CORE ? pe % places : (uint32_t)((uint64_t)pe * places / sharers);
+    uint32_t end = bind == JOB_BIND_AUTO
+                       ? (uint32_t)((uint64_t)(pe + 1) * places / sharers)
+                       : first + 1;
+
+    return (struct bind_range){first, end};
+}
+
+/* Binds a PE to these objects; `cpus` is scratch memory. */
+static void bind_fill(struct bind_place *p, hwloc_topology_t topo, hwloc_obj_type_t type,
+                      struct bind_range share, hwloc_bitmap_t cpus)
+{
+    char list[BIND_LIST];
+    const char *name = type == HWLOC_OBJ_NUMANODE ? "numa" : "core";
+
+    hwloc_bitmap_zero(cpus);
+    for (uint32_t i = share.first; i < share.end; i++)
+        hwloc_bitmap_or(cpus, cpus, hwloc_get_obj_by_type(topo, type, i)->cpuset);
+    hwloc_cpuset_to_glibc_sched_affinity(topo, cpus, &p->cpus, sizeof p->cpus);
+    hwloc_bitmap_list_snprintf(list, sizeof list, cpus);
+    if (share.end - share.first == 1)
+        snprintf(p->text, sizeof p->text, "%s %u (cpu %s)", name, share.first, list);
+    else
+        snprintf(p->text, sizeof p->text, "%ss %u-%u (cpu %s)", name, share.first,
+                 share.end - 1, list);
+}
+
 static int bind_spread(struct bind_plan *plan, const struct job *job,
                        hwloc_topology_t topo, hwloc_obj_type_t type, uint32_t nplaces)
 {
-    char list[BIND_LIST];
-    bool numa = type == HWLOC_OBJ_NUMANODE;
     uint32_t before, sharers = bind_count_sharers(job, &before);
     uint32_t npes = job->node[job->here].npes;
-    if (bind_make_places(plan, npes) != 0)
+    hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
+
+    if (cpus == NULL || bind_make_places(plan, npes) != 0) {
+        hwloc_bitmap_free(cpus);
         return -1;
-    for (uint32_t i = 0; i < npes; i++) {
-        struct bind_place *p = &plan->place[i];
-        uint64_t pe = (uint64_t)before + i;
-        uint64_t at = numa ? pe * nplaces / sharers : pe % nplaces;
-        hwloc_obj_t obj = hwloc_get_obj_by_type(topo, type, (unsigned)at);
-        hwloc_cpuset_to_glibc_sched_affinity(topo, obj->cpuset, &p->cpus, sizeof p->cpus);
-        hwloc_bitmap_list_snprintf(list, sizeof list, obj->cpuset);
-        snprintf(p->text, sizeof p->text, "%s %u (cpu %s)", numa ? "numa" : "core",
-                 obj->logical_index, list);
     }
+    for (uint32_t i = 0; i < npes; i++) {
+        struct bind_range share = bind_share(job->bind, before + i, sharers, nplaces);
+        bind_fill(&plan->place[i], topo, type, share, cpus);
+    }
+    hwloc_bitmap_free(cpus);
     return 0;
 }
 

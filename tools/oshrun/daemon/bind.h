@@ -11,11 +11,11 @@
 
 #include <sched.h>
 
-#define BIND_TEXT 48
+#define BIND_TEXT 64
 
 struct bind_place {
     cpu_set_t cpus;
-    char text[BIND_TEXT]; /* "core 1 (cpu 2,3)" */
+    char text[BIND_TEXT]; /* "core 1 (cpu 2,3)", "cores 4-7 (cpu 4-7)" */
 };
 
 struct bind_plan {
@@ -31,7 +31,19 @@ uint32_t bind_cpu_share(const struct job *job);
 /* Whether the PEs that share these processors are more than the processors. */
 bool bind_is_oversubscribed(const struct job *job);
 
-/* Binds the PEs of node job->here.  PEs of virtual nodes come after those of the
+/* The objects [first, end) of a machine */
+struct bind_range {
+    uint32_t first, end;
+};
+
+/* The cores or NUMA nodes of PE `pe` of the `sharers` PEs of a machine with `places` of
+ * them.  By NUMA node: consecutive PEs share one.  By core: one, round-robin.  By
+ * default: an equal share of the cores, which are neighbours; then sharers <= places. */
+struct bind_range bind_share(enum job_bind bind, uint32_t pe, uint32_t sharers,
+                             uint32_t places);
+
+/* Binds the PEs of node job->here: by default to their shares of its cores, unless PEs
+ * outnumber these.  PEs of virtual nodes come after those of the
  * preceding nodes.  Processors from a rank file take precedence over job->bind.  0, or
  * -1 after an error message. */
 int bind_make(struct bind_plan *plan, const struct job *job);
