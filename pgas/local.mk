@@ -33,6 +33,7 @@ pgas_sources = \
 	pgas/core/check/check_kinds.c pgas/core/check/check_kinds.h \
 	pgas/core/base/clock.h pgas/core/base/os.h \
 	pgas/core/memory/coredump.c pgas/core/memory/coredump.h \
+	pgas/core/memory/placement.c pgas/core/memory/placement.h \
 	pgas/core/team/ctx.c pgas/core/team/ctx.h \
 	pgas/core/memory/data.h \
 	pgas/core/base/env.c pgas/core/base/env.def pgas/core/base/env.h \

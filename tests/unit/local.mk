@@ -13,7 +13,7 @@ UNIT_TESTS = \
 	tests/unit/listener_test tests/unit/map_test tests/unit/match_test tests/unit/mcs_test tests/unit/net_tree_test tests/unit/patience_test \
 	tests/unit/op_test tests/unit/pack_file_test tests/unit/pack_kernels_test tests/unit/pack_test \
 	tests/unit/pack_tune_test tests/unit/peer_test tests/unit/perform_blocks_test \
-	tests/unit/place_test tests/unit/plan_test tests/unit/pmix_net_test \
+	tests/unit/place_test tests/unit/placement_test tests/unit/plan_test tests/unit/pmix_net_test \
 	tests/unit/pool_test tests/unit/reaper_test tests/unit/rings_test tests/unit/route_test \
 	tests/unit/select_test tests/unit/sim_test tests/unit/slot_test tests/unit/stack_place_test \
 	tests/unit/starter_test tests/unit/team_test tests/unit/ticket_test tests/unit/tree_test \

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* heap.c - see heap.h.  Uses: pgas.h, segment, alloc, coredump, log, pgas_assert. */
+/* heap.c - see heap.h.  Uses: pgas.h, segment, alloc, coredump, placement, log,
+ * pgas_assert. */
 #include "config.h"
 
 #include <errno.h>
 #include <stdint.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "pgas/core/memory/alloc.h"
 #include "pgas/core/memory/coredump.h"
 #include "pgas/core/memory/heap.h"
+#include "pgas/core/memory/placement.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/base/pgas.h"
 #include "pgas/core/base/pgas_assert.h"
@@ -41,7 +42,7 @@ int heap_init(void)
     char *base = segment_map(g->heap_fd, len, HEAP_ALIGN);
     if (base == NULL)
         goto close_fd;
-    madvise(base, len, MADV_HUGEPAGE); /* may fail: not supported on most systems */
+    placement_apply(base, len);
     coredump_exclude(base, len);
     g->alloc = alloc_new(begin, len);
     g->results = alloc_new(shared, begin);
