@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * threads.c - the collectives of one node with threads of one process as PEs, for the
- * thread sanitizer: a store of one PE and a load of another that are not ordered are
- * reported as a race even if the result is right.
- *   threads [PEs [calls [seed]]]
- * The library's sources are compiled into it with PGAS_INSTANCES: each thread has its own
- * runtime instance, with its heap, its record in the node segment and its peer table. All
- * threads make the same random calls on two teams; results are checked.
+ * threads.c - a random mix of collectives, puts, gets, atomics, signals and locks on one
+ * node with threads of one process as PEs, for the thread sanitizer: a store of one PE
+ * and a load of another that are not ordered are reported as a race even if the result is
+ * right. threads [PEs [calls [seed]]] The library's sources are compiled into it with
+ * PGAS_INSTANCES: each thread has its own runtime instance, with its heap, its record in
+ * the node segment and its peer table. All threads make the same random calls on two
+ * teams; results are checked.
  */
 #include "config.h"
 
@@ -30,6 +30,12 @@
 #include "pgas/core/memory/alloc.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/core/memory/heap.h"
+#include "pgas/rma/amo_at.h"
+#include "pgas/rma/lock.h"
+#include "pgas/rma/order.h"
+#include "pgas/rma/rma.h"
+#include "pgas/rma/signal.h"
+#include "pgas/rma/wait.h"
 
 enum { PES_MAX = 16, TEAMS = 2, MOST = 20000, BURST = 20, ADAPTING = 60 };
 enum { PES = 4, CALLS = 300, SEED = 1 };
@@ -38,7 +44,16 @@ enum { NB = 5, NB_MOST = 4000 }; /* outstanding nonblocking collectives; element
 #define SHARED      (HEAP_RESERVED + 2 * ARRAY_BYTES) /* where node-shared results are */
 #define OWN         (SHARED + TEAMS * (sizeof(struct shared_head) + ARRAY_BYTES))
 #define OWN_BYTES   ((size_t)2 << 20) /* of a PE's heap, for partial results */
-#define HEAP_BYTES  ((OWN + OWN_BYTES + 4095) / 4096 * 4096)
+#define ONE_SIDED   (OWN + OWN_BYTES) /* the words of one-sided operations */
+#define HEAP_BYTES  ((ONE_SIDED + sizeof(struct one_sided) + 4095) / 4096 * 4096)
+
+enum { MAIL = 40 };
+
+/* Symmetric.  Counters and `guarded` are used on PE 0. */
+struct one_sided {
+    uint64_t mail[MAIL], signal, flag, counters[2], guarded;
+    long lock;
+};
 
 static char *heaps[PES_MAX];
 static struct node *node;
@@ -328,6 +343,101 @@ static void try_nb(const struct call *c)
     }
 }
 
+/* ---- one-sided calls, whose result other PEs read without a barrier ---------------- */
+
+static struct one_sided *one_sided(void)
+{
+    return (struct one_sided *)(heaps[pgas_self.me] + ONE_SIDED);
+}
+
+static void equal(const struct call *c, const char *what, uint64_t is, uint64_t should)
+{
+    if (is == should)
+        return;
+    __atomic_store_n(&wrong, 1, __ATOMIC_RELAXED);
+    fprintf(stderr, "PE %d, call %ld: %s is %llu, should be %llu\n", pgas_self.me,
+            c->number, what, (unsigned long long)is, (unsigned long long)should);
+}
+
+/* The word increases with the calls, which are the same on all PEs. */
+static void await(const uint64_t *word, long number)
+{
+    wait_until(word, sizeof *word, WAIT_UINT, SHMEM_CMP_GE, (uint64_t)number, "wait");
+}
+
+/* To the next PE: a put with a signal, or a put, a fence and a flag */
+static void try_put(const struct call *c)
+{
+    struct one_sided *mine = one_sided();
+    const int me = pgas_self.me, next_pe = (me + 1) % npes;
+    uint64_t values[MAIL];
+    const struct signal_put put = {mine->mail, values, MAIL, sizeof values[0], false};
+
+    for (int i = 0; i < MAIL; i++)
+        values[i] = (uint64_t)(c->number * 1000 + me * 50 + i);
+    if (c->n % 2 != 0) {
+        signal_put(SHMEM_CTX_DEFAULT, &put, &mine->signal, (uint64_t)c->number,
+                   SHMEM_SIGNAL_SET, next_pe, "put_signal");
+        await(&mine->signal, c->number);
+    } else {
+        rma_put(SHMEM_CTX_DEFAULT, mine->mail, values, sizeof values, next_pe, "put");
+        order_fence(SHMEM_CTX_DEFAULT, "fence");
+        amo_at(TRANSPORT_AMO_SET, &mine->flag, 8, (uint64_t)c->number, next_pe, "set");
+        await(&mine->flag, c->number);
+    }
+    for (int i = 0; i < MAIL; i++)
+        equal(c, "mail", mine->mail[i],
+              (uint64_t)(c->number * 1000 + (me + npes - 1) % npes * 50 + i));
+    barrier_sync(c->team, "barrier"); /* the mail has been read */
+}
+
+/* Each PE adds to counters of PE 0, by fetch-and-add and by compare-and-swap; in between
+ * all PEs read them. */
+static void try_atomics(const struct call *c)
+{
+    struct one_sided *mine = one_sided();
+    uint64_t *counter = &mine->counters[c->n % 2], seen, now[2];
+
+    rma_get(SHMEM_CTX_DEFAULT, &now[0], counter, 8, 0, "get");
+    barrier_sync(c->team, "barrier");
+    for (int k = 0; k < BURST; k++)
+        if (k % 2 == 0)
+            amo_at(TRANSPORT_AMO_ADD, counter, 8, 1, 0, "add");
+        else
+            do
+                seen = amo_at(TRANSPORT_AMO_FETCH, counter, 8, 0, 0, "fetch");
+            while (amo_compare_swap_at(counter, 8, seen, seen + 1, 0, "swap") != seen);
+    barrier_sync(c->team, "barrier");
+    rma_get(SHMEM_CTX_DEFAULT, &now[1], counter, 8, 0, "get");
+    equal(c, "counter", now[1] - now[0], (uint64_t)BURST * (uint64_t)npes);
+    barrier_sync(c->team, "barrier");
+}
+
+/* A word of PE 0 is incremented by a get and a put under the lock. */
+static void try_lock(const struct call *c)
+{
+    struct one_sided *mine = one_sided();
+    uint64_t before, seen;
+
+    rma_get(SHMEM_CTX_DEFAULT, &before, &mine->guarded, 8, 0, "get");
+    barrier_sync(c->team, "barrier");
+    for (int k = 0; k < 3; k++) {
+        if (k == 0)
+            while (!lock_try(&mine->lock, "test_lock"))
+                sched_yield();
+        else
+            lock_set(&mine->lock, "set_lock");
+        rma_get(SHMEM_CTX_DEFAULT, &seen, &mine->guarded, 8, 0, "get");
+        seen++;
+        rma_put(SHMEM_CTX_DEFAULT, &mine->guarded, &seen, 8, 0, "put");
+        lock_clear(&mine->lock, "clear_lock");
+    }
+    barrier_sync(c->team, "barrier");
+    rma_get(SHMEM_CTX_DEFAULT, &seen, &mine->guarded, 8, 0, "get");
+    equal(c, "guarded", seen - before, 3 * (uint64_t)npes);
+    barrier_sync(c->team, "barrier");
+}
+
 static void try_barrier(const struct call *c)
 {
     barrier_sync(c->team, "barrier");
@@ -336,7 +446,8 @@ static void try_barrier(const struct call *c)
 static void (*const tries[])(const struct call *) = {
     try_reduce, try_bcast,  try_collect,  try_burst,    try_shared,
     try_rooted, try_nb,     try_alltoall, try_scan,     try_barrier,
-    try_shared, try_reduce, try_nb,       try_adapting, try_alltoalls};
+    try_shared, try_reduce, try_nb,       try_adapting, try_alltoalls,
+    try_put,    try_put,    try_atomics,  try_lock};
 
 static void *pe(void *arg)
 {
