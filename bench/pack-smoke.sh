@@ -37,6 +37,7 @@ contestants='ours ompi mpich'
 timeout -k 5 100 sh "$here/pack" -m quick -r 1 -t 0.00001 $contestants >"$work/table" 2>"$work/err" ||
     wrong "pack ended with status $?"
 [ "$(grep -c '^\(un\)*pack  *[0-9]* ' "$work/table")" = 4 ] || wrong "not 4 cells"
+grep -q '^in pairs: slower than generic in [0-4] cells' "$work/table" || wrong "no cell was compared in pairs"
 grep -q '^chosen within 5 % of the best kernel: [0-4] of 4 cells' "$work/table" || wrong "no summary"
 if grep 'is left out' "$work/err"; then
     echo "skipped: not all contestants of bench/pack are installed"

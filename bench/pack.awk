@@ -15,7 +15,9 @@
     values[cell, $7] = values[cell, $7] " " $8
 }
 function rate(cell, kernel) { return median(values[cell, kernel]) }
-function is_kernel(k) { return k != "memcpy" && k != "generic" && k != "chosen" && k != "again" && k != "found" && k != "ompi" && k != "mpich" }
+function is_kernel(k) { return k !~ /^(memcpy|generic|chosen|again|found|ompi|mpich|.*vs_.*)$/ }
+# A cell in which the ratio `name` is less than `enough`
+function is_below(cell, name, enough) { return rate(cell, name) != "" && rate(cell, name) < enough }
 function add(what, value) {
     list[what] = list[what] " " value
     number[what]++
@@ -57,6 +59,12 @@ END {
         found_near += found != "" && found >= 0.95 * best
         founds += found != ""
         add("generic", chosen / rate(cell, "generic"))
+        add("vs_best", rate(cell, "vs_best"))
+        add("vs_generic", rate(cell, "vs_generic"))
+        missed += is_below(cell, "vs_best", 0.95)
+        missed_found += is_below(cell, "found_vs_best", 0.95)
+        missed_generic += is_below(cell, "vs_generic", 1)
+        missed_generic_5 += is_below(cell, "vs_generic", 0.95)
         again = rate(cell, "again")
         if (again != "") {
             agains++
@@ -83,12 +91,20 @@ END {
     printf "chosen within 5 %% of the best kernel: %d of %d cells (%.0f %%)\n", near, number["best"],
         100 * near / number["best"]
     printf "the kernel that was found, called directly, within 5 %%: %d of %d cells\n", found_near, founds
+    printf "in pairs: the kernel that was found is within 5 %% of the best in %d of %d cells (%.1f %%), " \
+        "with the time of the selection in %d of %d (%.1f %%)\n", founds - missed_found, founds,
+        100 * (founds - missed_found) / (founds + !founds), number["best"] - missed, number["best"],
+        100 * (number["best"] - missed) / number["best"]
+    printf "in pairs: slower than generic in %d cells, by more than 5 %% in %d\n", missed_generic,
+        missed_generic_5
     if (agains > 0)
         printf "noise: two measurements of chosen differ by more than 5 %% in %d of %d cells; " \
             "chosen is within 5 %% in %d of the others\n", noisy, agains, steady_near
     printf "chosen slower than generic memcpy per block: %d cells, by more than 5 %%: %d\n", slower, slower_5
     ratios("chosen / best kernel", "best")
     ratios("chosen / generic", "generic")
+    ratios("chosen / best kernel, in pairs where it seems slower", "vs_best")
+    ratios("chosen / generic, in pairs where it seems slower", "vs_generic")
     split("pack unpack", directions, " ")
     split("ompi mpich", libraries, " ")
     for (d = 1; d <= 2; d++)

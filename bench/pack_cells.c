@@ -149,9 +149,14 @@ long pack_cells_repetitions(void (*call)(const void *), const void *arg, double 
     return n;
 }
 
-void pack_cells_print(const struct pack_cell *c, const char *contestant, double seconds)
+void pack_cells_print_value(const struct pack_cell *c, const char *name, double value)
 {
     printf("%s %zu %zu %zu %s %.3f\n", c->unpack ? "unpack" : "pack", c->bytes, c->block,
-           c->stride, contestant, 1e-9 * (double)c->bytes / seconds);
+           c->stride, name, value);
     fflush(stdout);
+}
+
+void pack_cells_print(const struct pack_cell *c, const char *contestant, double seconds)
+{
+    pack_cells_print_value(c, contestant, 1e-9 * (double)c->bytes / seconds);
 }

@@ -34,7 +34,9 @@ char *pack_cells_buffer(size_t bytes);
 long pack_cells_repetitions(void (*call)(const void *), const void *arg, double seconds);
 double pack_cells_time(void (*call)(const void *), const void *arg, long n);
 
-/* Prints a line: direction, bytes, block, stride, contestant, GB/s of packed data. */
+/* Prints a line: direction, bytes, block, stride, contestant, GB/s of packed data; or
+ * another value with its name. */
+void pack_cells_print_value(const struct pack_cell *c, const char *name, double value);
 void pack_cells_print(const struct pack_cell *c, const char *contestant, double seconds);
 
 #endif

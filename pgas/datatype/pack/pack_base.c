@@ -17,7 +17,7 @@ enum { PACK_BLOCK_LONG = 4096 };
 
 static void pack_block_run(const struct vector_copy *v)
 {
-    const bool plain = v->block > COPY_SMALL_MAX && v->block < PACK_BLOCK_LONG;
+    const bool plain = v->block < PACK_BLOCK_LONG;
     char *to = v->to;
     const char *from = v->from;
 

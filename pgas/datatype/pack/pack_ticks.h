@@ -2,8 +2,8 @@
 /*
  * pack_ticks.h - a clock for short intervals: a counter of constant but unknown
  * frequency, read when all earlier instructions are done and their stores have reached
- * the cache.  PACK_TICKS_STEP: the counter may advance in steps of that many ticks (10 ns
- * on virtual machines with AMD processors). A leaf.  Used by: pack_tune.
+ * the cache.  It may advance in steps (of 10 ns on virtual machines with AMD processors).
+ * A leaf.  Used by: pack_tune.
  */
 #ifndef PGAS_DATATYPE_PACK_TICKS_H
 #define PGAS_DATATYPE_PACK_TICKS_H
@@ -12,8 +12,6 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
-
-enum { PACK_TICKS_STEP = 32 };
 
 static inline uint64_t pack_ticks(void)
 {
@@ -24,8 +22,6 @@ static inline uint64_t pack_ticks(void)
     return ticks;
 }
 #elif defined(__aarch64__)
-enum { PACK_TICKS_STEP = 1 };
-
 static inline uint64_t pack_ticks(void)
 {
     uint64_t ticks;
@@ -35,8 +31,6 @@ static inline uint64_t pack_ticks(void)
 }
 #else
 #include <time.h>
-
-enum { PACK_TICKS_STEP = 1 };
 
 static inline uint64_t pack_ticks(void)
 {

@@ -7,7 +7,9 @@
 #include "pgas/threads/atomic.h"
 
 enum {
-    PART_MIN = 64 << 10, /* bytes of the parts of a long copy that are measured */
+    LONG_MIN = 512 << 10, /* bytes: longer copies are measured in parts */
+    PART_MIN = 64 << 10,
+    COLD_MAX = 32 << 20, /* bytes: a shorter copy may find its data in the cache again */
     PART_ALIGN = 64,     /* blocks: so that all parts have the same alignment */
     PARTS_MAX = 64,      /* of a longer copy; most shapes take fewer turns */
 };
@@ -21,7 +23,8 @@ struct tune_turns {
 
 static struct tune_turns tune_turns_of(const struct pack_tune_cell *c)
 {
-    return c->is_long ? (struct tune_turns){1, 3, 12} : (struct tune_turns){2, 6, 28};
+    return c->is_long ? (struct tune_turns){1, 5, 16}
+                      : (struct tune_turns){2, 6, 2 + PACK_TUNE_SAMPLES};
 }
 
 int pack_shape_compare(const struct pack_shape *a, const struct pack_shape *b)
@@ -54,20 +57,26 @@ static void tune_begin(struct pack_tune_cell *c, const struct pack_tune_kernels 
         return;
     }
     c->turn = c->next = 0;
-    c->is_long = v->block * v->count >= PART_MIN;
+    c->is_long = v->block * v->count >= LONG_MIN;
+    c->is_cold = c->is_long && v->block * v->count < COLD_MAX;
     c->candidates = 0;
     for (enum pack_kernel k = 0; k < PACK_KERNELS; k++) {
-        c->sample[k] = (struct pack_tune_sample){UINT32_MAX, 0, 0};
+        c->samples[k].count = 0;
         c->candidates |= (uint32_t)with->can(k, v) << k;
     }
 }
 
-/* The mean, because a clock may tick less often than once in a short copy. */
+/* The mean of the middle half, because a clock may tick less often than once in a short
+ * copy. */
 static uint64_t tune_cost(const struct pack_tune_cell *c, enum pack_kernel k)
 {
-    const struct pack_tune_sample *s = &c->sample[k];
+    const struct pack_tune_samples *s = &c->samples[k];
+    uint32_t begin = s->count / 4, end = s->count - s->count / 4;
+    uint64_t sum = 0;
 
-    return s->count == 0 ? UINT64_MAX : s->sum / s->count;
+    for (uint32_t i = begin; i < end; i++)
+        sum += s->ticks[i];
+    return s->count == 0 ? UINT64_MAX : sum / (end - begin);
 }
 
 static enum pack_kernel tune_best(const struct pack_tune_cell *c)
@@ -97,33 +106,40 @@ static void tune_end_turn(struct pack_tune_cell *c)
         tune_learn(c, tune_best(c));
 }
 
-/* Samples of more than 5/4 of the least one are disturbed, unless the difference may come
- * from the steps of the clock, of which the begin and the end each miss up to one. */
-static void tune_add_sample(struct pack_tune_sample *s, uint64_t cost, uint64_t step)
+static void tune_add_sample(struct pack_tune_samples *s, uint64_t cost)
 {
-    uint32_t now = cost < UINT32_MAX ? (uint32_t)cost : UINT32_MAX;
-    uint64_t slack = now / 4 > 2 * step ? now / 4 : 2 * step;
+    uint32_t now = cost < UINT32_MAX ? (uint32_t)cost : UINT32_MAX, i = s->count;
 
-    if (now < s->least) {
-        if (now + slack < s->least)
-            s->sum = s->count = 0;
-        s->least = now;
-    }
-    slack = s->least / 4 > 2 * step ? s->least / 4 : 2 * step;
-    if (now <= s->least + slack) {
-        s->sum += now;
-        s->count++;
-    }
+    if (s->count == PACK_TUNE_SAMPLES)
+        return;
+    for (; i > 0 && s->ticks[i - 1] > now; i--)
+        s->ticks[i] = s->ticks[i - 1];
+    s->ticks[i] = now;
+    s->count++;
+}
+
+/* Turns alternate between the ascending and the descending order, so that candidates
+ * differ neither in their part of a copy nor in what was copied before. */
+static enum pack_kernel tune_kernel_at(const struct pack_tune_cell *c, unsigned at)
+{
+    return (enum pack_kernel)(c->turn % 2 == 0 ? at : PACK_KERNELS - 1 - at);
+}
+
+/* Moves c->next to the next candidate at or behind it.  False at the end of the turn. */
+static bool tune_seek(struct pack_tune_cell *c)
+{
+    while (c->next < PACK_KERNELS &&
+           (c->candidates >> tune_kernel_at(c, c->next) & 1) == 0)
+        c->next++;
+    return c->next < PACK_KERNELS;
 }
 
 /* Copies the vector with the next candidate. */
 static void tune_measure(struct pack_tune_cell *c, const struct pack_tune_kernels *with,
                          const struct vector_copy *v)
 {
-    enum pack_kernel k = c->next;
-
-    while ((c->candidates >> k & 1) == 0)
-        k++;
+    (void)tune_seek(c);
+    enum pack_kernel k = tune_kernel_at(c, c->next);
     if (!with->can(k, v)) {
         with->run(with->first(v), v);
         return;
@@ -132,14 +148,14 @@ static void tune_measure(struct pack_tune_cell *c, const struct pack_tune_kernel
     with->run(k, v);
     uint64_t ticks = pack_ticks() - begin;
     if (c->turn >= tune_turns_of(c).cold)
-        tune_add_sample(&c->sample[k], (ticks << 16) / (v->block * v->count),
-                        ((uint64_t)PACK_TICKS_STEP << 16) / (v->block * v->count));
-    c->next = (uint8_t)(k + 1);
-    if (c->candidates >> c->next == 0)
+        tune_add_sample(&c->samples[k], (ticks << 16) / (v->block * v->count));
+    c->next++;
+    if (!tune_seek(c))
         tune_end_turn(c);
 }
 
-/* Measures parts until the cell has learned, and copies the rest. */
+/* Measures parts until the cell has learned, and copies the rest.  The first one of long
+ * copies is not measured: memory that is not in a cache limits all kernels alike. */
 static void tune_copy_parts(struct pack_tune_cell *c,
                             const struct pack_tune_kernels *with, struct vector_copy v)
 {
@@ -147,7 +163,11 @@ static void tune_copy_parts(struct pack_tune_cell *c,
     size_t part = (bytes < PART_MIN ? PART_MIN : bytes) / v.block;
 
     part += PART_ALIGN - part % PART_ALIGN;
-
+    if (c->is_cold) {
+        c->is_cold = false;
+        with->run(with->first(&v), &v);
+        return;
+    }
     while (left > 0 && pack_tune_cell_found(c, c->key) == PACK_KERNELS) {
         v.count = left < 2 * part ? left : part;
         tune_measure(c, with, &v);

@@ -6,10 +6,12 @@
  * A shape is the block, both strides and the binary logarithm of the size; it determines
  * the unit, the direction (packing, unpacking or both strided) and the cache that the
  * data is in.  The first copies of a shape, or the first parts of a long copy, take the
- * candidates in turn; each byte is copied once.  The mean of the samples near the least
- * one counts, so that interrupts and page faults have no effect and a slow clock little,
+ * candidates in turn, in alternating order; each byte is copied once.  The mean of the
+ * middle half of the samples of a kernel counts, so that interrupts and page faults have
+ * no effect and a slow clock little, nor has a kernel that is fast in few copies only;
  * and slow candidates are dropped after few turns.  A shape costs about 100 measured
- * copies or parts; nothing is measured before the first copy, nor for copies below
+ * copies or parts; nothing is measured before the first copy (long ones: the second,
+ * whose data may be in the cache), nor for copies below
  * PACK_TUNE_MIN bytes, nor if the kernel of the shape is known from an earlier process.
  *
  * Threads may share a table.  One thread at a time measures a shape, others use the
@@ -26,7 +28,8 @@ enum {
     PACK_TUNE_BITS = 8,
     PACK_TUNE_CELLS = 1 << PACK_TUNE_BITS,
     PACK_TUNE_MIN = 256,
-    PACK_TUNE_KERNEL_BITS = 8
+    PACK_TUNE_KERNEL_BITS = 8,
+    PACK_TUNE_SAMPLES = 24
 };
 
 /* What determines the fastest kernel */
@@ -47,10 +50,9 @@ struct pack_rows {
     size_t n;
 };
 
-/* Ticks for 64 KiB: the least, and the sum of those that are near it */
-struct pack_tune_sample {
-    uint32_t least, count;
-    uint64_t sum;
+/* Of a kernel: ticks for 64 KiB, in ascending order */
+struct pack_tune_samples {
+    uint32_t count, ticks[PACK_TUNE_SAMPLES];
 };
 
 /* `learned`: 56 bits of the key, and the kernel + 1; 0 before.  The other members belong
@@ -59,9 +61,9 @@ struct pack_tune_cell {
     uint64_t learned, key;
     struct pack_shape shape;
     uint32_t busy, candidates; /* bits 1 << kernel */
-    struct pack_tune_sample sample[PACK_KERNELS];
-    uint8_t turn, next;
-    bool is_long;
+    struct pack_tune_samples samples[PACK_KERNELS];
+    uint8_t turn, next;    /* next: of the turn's order */
+    bool is_long, is_cold; /* copied in parts; not copied yet */
 };
 
 struct pack_tune {
