@@ -61,6 +61,11 @@ bench_op_bench_LDADD   = .libs/libpgas.a .libs/libop_scalar.a
 noinst_PROGRAMS += bench/pack_bench
 bench_pack_bench_SOURCES = bench/pack_bench.c bench/pack_cells.c bench/pack_cells.h
 bench_pack_bench_LDADD   = .libs/libpgas.a
+if CPU_X86_64
+noinst_PROGRAMS += bench/pack_count
+bench_pack_count_SOURCES = bench/pack_count.c
+bench_pack_count_LDADD   = .libs/libpgas.a
+endif
 
 noinst_PROGRAMS += bench/locks_bench bench/match_bench bench/match_threads
 bench_locks_bench_LDADD   = $(libpgas)
@@ -82,5 +87,5 @@ EXTRA_DIST += bench/bench-smoke.sh bench/smoke-lib.sh bench/op-smoke.sh bench/la
 	bench/match bench/match.awk bench/match-smoke.sh bench/median.awk \
 	bench/mini bench/mini.awk bench/mini-smoke.sh bench/oshmem-lib.sh bench/mt bench/mt.awk bench/mt-smoke.sh \
 	bench/net bench/net.awk bench/net-memory bench/net-memory.awk \
-	bench/net-smoke.sh bench/pack bench/pack.awk bench/pack_mpi.c bench/pack-smoke.sh \
+	bench/net-smoke.sh bench/pack bench/pack.awk bench/pack-count bench/pack-count.awk bench/pack_mpi.c bench/pack-smoke.sh \
 	bench/strided bench/strided.awk bench/strided-smoke.sh bench/strided_mpi.c

@@ -39,6 +39,15 @@ timeout -k 5 100 sh "$here/pack" -m quick -r 1 -t 0.00001 $contestants >"$work/t
 [ "$(grep -c '^\(un\)*pack  *[0-9]* ' "$work/table")" = 4 ] || wrong "not 4 cells"
 grep -q '^in pairs: slower than generic in [0-4] cells' "$work/table" || wrong "no cell was compared in pairs"
 grep -q '^chosen within 5 % of the best kernel: [0-4] of 4 cells' "$work/table" || wrong "no summary"
+# -- instruction counts ----------------------------------------------------------------
+if [ -x bench/pack_count ] && [ -z "${SANITIZED:-}" ] && command -v objdump >"$work/objdump"; then
+    timeout -k 5 60 sh "$here/pack-count" 1024:8:12 >"$work/counts" 2>"$work/err.count" ||
+        wrong "pack-count ended with status $?"
+    grep -Eq '^unpack +scalar +1[0-9][0-9]\.[0-9] .* 100\.0 %$' "$work/counts" || wrong "no count of scalar"
+    grep -Eq '^pack +fixed +[2-4][0-9]\.[0-9] +8\.[0-9] +8\.[0-9] ' "$work/counts" ||
+        wrong "fixed does not load and store 8 blocks of 8 bytes"
+fi
+
 if grep 'is left out' "$work/err"; then
     echo "skipped: not all contestants of bench/pack are installed"
     exit 77

@@ -19,7 +19,7 @@ pgas_sources = \
 	pgas/datatype/pack/pack_indexed.c pgas/datatype/pack/pack_indexed.h \
 	pgas/datatype/pack/pack_choice.c pgas/datatype/pack/pack_choice.h pgas/datatype/pack/pack_isas.h \
 	pgas/datatype/pack/pack_file.c pgas/datatype/pack/pack_file.h \
-	pgas/datatype/pack/pack_plan.c pgas/datatype/pack/pack_plan.h \
+	pgas/datatype/pack/pack_plan.c pgas/datatype/pack/pack_plan.h pgas/datatype/pack/pack_route.h \
 	pgas/datatype/pack/pack_ticks.h pgas/datatype/pack/pack_tune.c pgas/datatype/pack/pack_tune.h \
 	pgas/core/boot/agree.c pgas/core/boot/agree.h \
 	pgas/core/memory/alloc.c pgas/core/memory/alloc.h \

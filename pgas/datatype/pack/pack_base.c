@@ -66,7 +66,5 @@ static void pack_scalar_run(const struct vector_copy *v)
     }
 }
 
-const struct pack_kernel_fns pack_scalar = {
-    .can = pack_any_can, .run = pack_scalar_run, .block_max = SIZE_MAX};
-const struct pack_kernel_fns pack_block = {
-    .can = pack_any_can, .run = pack_block_run, .block_max = SIZE_MAX};
+const struct pack_kernel_fns pack_scalar = {.can = pack_any_can, .run = pack_scalar_run};
+const struct pack_kernel_fns pack_block = {.can = pack_any_can, .run = pack_block_run};

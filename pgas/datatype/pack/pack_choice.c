@@ -10,6 +10,7 @@
 #include "pgas/datatype/pack/pack_choice.h"
 #include "pgas/datatype/pack/pack_isas.h"
 #include "pgas/datatype/pack/pack_plan.h"
+#include "pgas/datatype/pack/pack_route.h"
 #include "pgas/datatype/pack/pack_tune.h"
 
 #define PACK_NAME(NAME, name, ISA) [PACK_##NAME] = #name,
@@ -45,6 +46,7 @@ static struct {
         known; /* struct pack_rows *: of an earlier process, sorted, constant; or 0 */
     struct pack_tune tune;
     struct pack_plans plans;
+    struct pack_routes routes;
 } pack_choice;
 
 static inline uint64_t settings_load(void)
@@ -247,31 +249,23 @@ pack_choice_run_forced(enum pack_kernel k, const struct vector_copy *v)
     pack_kernel_run(pack_kernel_can(k, v) ? k : pack_choice_default(v), v);
 }
 
-/* No kernel is found for the vector (PACK_KERNELS), or one that may not accept it.  Not
- * inlined, so that pack_choice_run saves no registers. */
-static __attribute__((noinline)) void
-pack_choice_measure(enum pack_kernel found, uint64_t key, const struct vector_copy *v)
+/* A vector without a route.  Not inlined, so that pack_choice_run saves no registers. */
+static __attribute__((noinline)) void pack_choice_run_shape(uint64_t key,
+                                                            const struct vector_copy *v)
 {
     static const struct pack_tune_kernels with = {pack_kernel_can, pack_kernel_run,
                                                   pack_choice_default, pack_choice_known};
+    enum pack_kernel k = pack_tune_found(&pack_choice.tune, key);
 
-    if (found != PACK_KERNELS && pack_kernels[found]->can(v))
-        pack_kernel_run(found, v);
-    else
+    if (k == PACK_KERNELS || !pack_kernels[k]->can(v)) {
         pack_tune_measure(&pack_choice.tune, &with, key, v);
-}
-
-/* The kernel needs a plan, or `can`; it is called like a tail, so that pack_choice_run
- * saves no registers.  A plan is found only if the kernel accepts the vector. */
-static __attribute__((noinline)) void
-pack_choice_run_plan(enum pack_kernel k, uint64_t key, const struct vector_copy *v)
-{
-    const void *plan = pack_plan_first(&pack_choice.plans, pack_plan_id(k, v));
-
-    if (likely(plan != NULL))
-        pack_kernels[k]->plan_run(plan, v);
-    else
-        pack_choice_measure(k, key, v);
+        return;
+    }
+    pack_kernel_run(k, v);
+    const void *plan = pack_plan_find(&pack_choice.plans, pack_plan_id(k, v));
+    if (plan != NULL || pack_kernels[k]->plan_run == NULL)
+        pack_route_add(pack_route_slot(&pack_choice.routes, key), key, pack_kernels[k],
+                       plan, v);
 }
 
 LINE_ALIGNED void pack_choice_run(const struct vector_copy *v)
@@ -287,11 +281,9 @@ LINE_ALIGNED void pack_choice_run(const struct vector_copy *v)
         return;
     }
     uint64_t key = pack_tune_key(v, settings);
-    enum pack_kernel k = pack_tune_found(&pack_choice.tune, key);
-    if (unlikely(k == PACK_KERNELS))
-        pack_choice_measure(k, key, v);
-    else if (likely(v->block <= pack_kernels[k]->block_max))
-        pack_kernels[k]->run(v);
+    const struct pack_route *r = pack_route_slot(&pack_choice.routes, key);
+    if (likely(pack_route_fits(r, key, v)))
+        pack_route_run(r, v);
     else
-        pack_choice_run_plan(k, key, v);
+        pack_choice_run_shape(key, v);
 }

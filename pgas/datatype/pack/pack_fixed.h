@@ -66,7 +66,6 @@ PACK_INLINE void pack_loop_ends(const struct vector_copy *v, size_t half)
 /* clang-format on */
 PACK_SIZES(PACK_LOOPS)
 
-typedef void (*pack_run)(const struct vector_copy *v);
 #define PACK_ROW(BLOCK) [BLOCK] = {pack_##BLOCK, unpack_##BLOCK, strided_##BLOCK},
 static const pack_run pack_loops[PACK_FIXED_MAX + 1][SHAPES] = {PACK_SIZES(PACK_ROW)};
 
@@ -75,16 +74,9 @@ static bool pack_fixed_can(const struct vector_copy *v)
     return v->block <= PACK_FIXED_MAX;
 }
 
-static void pack_fixed_run(const struct vector_copy *v)
+static void pack_fixed_ends(const struct vector_copy *v)
 {
-    enum pack_shape shape = pack_to_is_dense(v)     ? SHAPE_PACK
-                            : pack_from_is_dense(v) ? SHAPE_UNPACK
-                                                    : SHAPE_STRIDED;
-    pack_run run = pack_loops[v->block][shape];
-
-    if (run != NULL)
-        run(v);
-    else if (v->block > 128)
+    if (v->block > 128)
         pack_loop_ends(v, 128);
     else if (v->block > 64)
         pack_loop_ends(v, 64);
@@ -96,5 +88,20 @@ static void pack_fixed_run(const struct vector_copy *v)
         pack_loop_ends(v, 8);
 }
 
+static inline pack_run pack_fixed_loop(const struct vector_copy *v)
+{
+    enum pack_shape shape = pack_to_is_dense(v)     ? SHAPE_PACK
+                            : pack_from_is_dense(v) ? SHAPE_UNPACK
+                                                    : SHAPE_STRIDED;
+    pack_run run = pack_loops[v->block][shape];
+
+    return run != NULL ? run : pack_fixed_ends;
+}
+
+static void pack_fixed_run(const struct vector_copy *v)
+{
+    pack_fixed_loop(v)(v);
+}
+
 const struct pack_kernel_fns PACK_FIXED_FNS = {
-    .can = pack_fixed_can, .run = pack_fixed_run, .block_max = PACK_FIXED_MAX};
+    .can = pack_fixed_can, .run = pack_fixed_run, .loop = pack_fixed_loop};

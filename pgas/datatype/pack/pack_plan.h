@@ -45,25 +45,15 @@ static inline size_t pack_plan_slot_of(uint64_t id, size_t probe)
     return ((id * 0x9e3779b97f4a7c15u >> (64 - PACK_PLAN_BITS)) + probe) % PACK_PLANS;
 }
 
-/* The plan if it is in its first slot, where most plans are; or NULL */
-static inline const void *pack_plan_first(const struct pack_plans *p, uint64_t id)
-{
-    const struct pack_plan_slot *s = &p->slot[pack_plan_slot_of(id, 0)];
-
-    return load_acquire_u64(&s->id) == id && id != 0 ? s->plan : NULL;
-}
-
 /* The plan, or NULL */
 static inline const void *pack_plan_find(const struct pack_plans *p, uint64_t id)
 {
-    const void *plan = pack_plan_first(p, id);
-
-    for (size_t probe = 1; plan == NULL && probe < PACK_PLAN_PROBES; probe++) {
+    for (size_t probe = 0; id != 0 && probe < PACK_PLAN_PROBES; probe++) {
         const struct pack_plan_slot *s = &p->slot[pack_plan_slot_of(id, probe)];
-        if (load_acquire_u64(&s->id) == id && id != 0)
-            plan = s->plan;
+        if (load_acquire_u64(&s->id) == id)
+            return s->plan;
     }
-    return plan;
+    return NULL;
 }
 
 /* Makes the plan that was not found for this id; NULL if there is no slot for it. */

@@ -62,11 +62,12 @@ enum { PACK_FIXED_MAX = 256 };
  * of PACK_LINE and is only read once it is made. */
 enum { PACK_LINE = 64, PACK_PLAN_BYTES = 2816 };
 
-/* Vectors with blocks up to block_max bytes are accepted without a call of `can`. */
+typedef void (*pack_run)(const struct vector_copy *v);
+
 struct pack_kernel_fns {
     bool (*can)(const struct vector_copy *v); /* NULL: the kernel is not built */
-    void (*run)(const struct vector_copy *v);
-    size_t block_max;
+    pack_run run;
+    pack_run (*loop)(const struct vector_copy *v); /* what `run` calls; NULL: itself */
     void (*plan_make)(void *plan, const struct vector_copy *v); /* NULL: no plans */
     void (*plan_run)(const void *plan, const struct vector_copy *v);
 };
