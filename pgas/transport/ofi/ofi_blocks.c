@@ -161,7 +161,8 @@ int ofi_get_blocks(struct transport_ctx *ctx, const struct transport_blocks *blo
     size_t head = ofi_message_header_len(m);
     op->to = (void *)(uintptr_t)blocks;
     op->fills_bounce = ctx->net->immediate && head + blocks->bytes > OFI_EAGER_MAX &&
-                       head + vectors + sizeof destination <= REPLY_OFFSET;
+                       head + vectors + sizeof destination <= REPLY_OFFSET &&
+                       ctx->bounces.nfree >= OFI_BOUNCES - OFI_BOUNCES_RETIRED;
     if (op->fills_bounce) {
         size_t at = (size_t)(op->bounce - ctx->bounces.memory) + REPLY_OFFSET;
         destination.at = ofi_window_address(ctx->net, ctx->bounces.memory) + at;

@@ -152,7 +152,7 @@ static void ofi_lost_retire_bounce(struct transport_ctx *ctx, struct ofi_op *op)
 {
     struct ofi_bounce_pool *pool = &ctx->bounces;
 
-    if (pool->retired == OFI_BOUNCES / 2)
+    if (pool->retired == OFI_BOUNCES_RETIRED)
         return;
     pool->retired++;
     op->bounce = NULL;
