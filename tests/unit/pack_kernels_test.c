@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pgas/datatype/pack/pack.h"
 #include "tests/unit/kernels/check_pack.h"
 
 /* Builds with sanitizers are slow. */
@@ -60,6 +61,42 @@ Test(pack_kernels, overlapping_source)
                 cr_assert_arr_eq(to + i * BLOCK, from + i * (size_t)stride, BLOCK,
                                  "%s: stride %td", pack_kernel_name(k), stride);
         }
+}
+
+/* Copies the vector as often as it takes to find a kernel, and a few times more. */
+static void check_learned(char *to, const char *from, size_t block, size_t count)
+{
+    struct vector_copy v = {to, from, 20, (ptrdiff_t)block, block, count};
+
+    for (int i = 0, more = 5; more > 0; i++) {
+        memset(to, 0, 20 * count);
+        pack_vector(&v);
+        size_t wrong = 0;
+        for (size_t b = 0; b < 20 * count; b++)
+            wrong += to[b] != (b % 20 < block ? from[b / 20 * block + b % 20] : 0);
+        cr_assert_eq(wrong, 0, "call %d, blocks of %zu: %zu bytes", i, block, wrong);
+        more -= pack_choice_found(&v) != PACK_KERNELS;
+        cr_assert(i < 1000, "no kernel is found");
+    }
+}
+
+/* A vector that is known is copied by its route: to other addresses, of another length,
+ * and with other kernels, too. */
+Test(pack_kernels, known_shapes)
+{
+    static char to[20 * 100 + 64], from[16 * 100 + 64];
+    const enum isa isa[] = {isa_best(), ISA_BASELINE, isa_best()};
+
+    for (size_t b = 0; b < sizeof from; b++)
+        from[b] = (char)(1 + b % 127);
+    for (size_t i = 0; i < 3; i++) {
+        pack_choice_init(isa[i], PACK_KERNELS);
+        for (size_t block = 4; block <= 16; block += 4)
+            for (size_t at = 0; at < 64; at += 21) {
+                check_learned(to + at, from + 63 - at, block, 100);
+                check_learned(to + at, from, block, 99);
+            }
+    }
 }
 
 Test(pack_kernels, names)
