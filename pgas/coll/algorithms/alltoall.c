@@ -10,7 +10,7 @@
  *   own so that the PEs do not all read from one source at the same time.
  *
  * Over several nodes:
- * - gather, bruck (small): alltoall_internode.c.
+ * - gather, direct, bruck (small): alltoall_internode.c.
  * - pairwise (large): each PE puts its blocks to all others in cyclic order, n - 1
  *   messages of b bytes, between two barriers (schedule.h).
  */
@@ -144,8 +144,8 @@ static void alltoall_exchange_remote(struct shmem_team *team, void *dest,
     enum select_algorithm a = alltoall_internode_algorithm(team, each, fn);
     if (a == INTERNODE_ALLTOALL_GATHER)
         alltoall_gather(team, dest, source, each, fn);
-    else if (a == INTERNODE_ALLTOALL_BRUCK)
-        alltoall_bruck(team, dest, source, &(struct strides){1, 1, each, 1}, fn);
+    else if (a == INTERNODE_ALLTOALL_DIRECT || a == INTERNODE_ALLTOALL_BRUCK)
+        alltoall_bundles(team, a, dest, source, &(struct strides){1, 1, each, 1}, fn);
     else if (a != INTERNODE_ALLTOALL_BARRIER && !bounce_overlap(dest, all, source, all))
         alltoall_exchange_pairwise(team, dest, source, each, fn);
     else

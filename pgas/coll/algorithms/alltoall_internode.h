@@ -22,8 +22,8 @@ enum select_algorithm alltoall_internode_algorithm(struct shmem_team *team, size
 void alltoall_gather(struct shmem_team *team, char *dest, const void *source, size_t each,
                      const char *fn);
 
-/* dest and source may overlap. */
-void alltoall_bruck(struct shmem_team *team, void *dest, const void *source,
-                    const struct strides *x, const char *fn);
+/* INTERNODE_ALLTOALL_DIRECT or _BRUCK; dest and source may overlap. */
+void alltoall_bundles(struct shmem_team *team, enum select_algorithm a, void *dest,
+                      const void *source, const struct strides *x, const char *fn);
 
 #endif

@@ -5,9 +5,9 @@
  * select, bounce, rma, rma/order, rma/strided.
  *
  * On a node as alltoall.c: direct gets between two barriers, or pairwise exchange in
- * arrival order.  Over several nodes gather exchanges packed blocks, bruck packs
- * while it makes bundles, pairwise is a strided put to each PE between two barriers, and
- * barrier a strided get from each.
+ * arrival order.  Over several nodes gather exchanges packed blocks, direct and bruck
+ * pack while they make bundles, pairwise is a strided put to each PE between two
+ * barriers, and barrier a strided get from each.
  */
 #include "config.h"
 
@@ -203,8 +203,8 @@ static void alltoalls_exchange_remote(struct shmem_team *team, char *dest,
 {
     if (a == INTERNODE_ALLTOALL_GATHER)
         alltoalls_exchange_gathered(team, dest, source, n, x, fn);
-    else if (a == INTERNODE_ALLTOALL_BRUCK)
-        alltoall_bruck(team, dest, source, x, fn);
+    else if (a == INTERNODE_ALLTOALL_DIRECT || a == INTERNODE_ALLTOALL_BRUCK)
+        alltoall_bundles(team, a, dest, source, x, fn);
     else if (a == INTERNODE_ALLTOALL_PAIRWISE)
         alltoalls_exchange_puts(team, dest, source, n, x, fn);
     else

@@ -72,6 +72,11 @@ static size_t schedule_inbox_segment(const struct schedule *s)
     return s->segment;
 }
 
+static size_t schedule_inbox_nodes(const struct schedule *s)
+{
+    return (size_t)s->nodes;
+}
+
 /* One of each rank. */
 static size_t schedule_inbox_segments(const struct schedule *s)
 {

@@ -36,8 +36,8 @@
 enum schedule_space {
     SPACE_DATA,   /* operand and result; equal symmetric addresses on all leaders */
     SPACE_INBOX,  /* scratch memory of the leader, written by other leaders */
-    SPACE_SOURCE, /* PULL_*, ALLTOALL_PAIRWISE: the operand; in PULL_* it may be the same
-                     memory as DATA */
+    SPACE_SOURCE, /* PULL_*, ALLTOALL_DIRECT, ALLTOALL_PAIRWISE: the operand; in PULL_* it
+                     may be the same memory as DATA */
 };
 
 /* Units first .. first + count - 1.  Units of an alltoall and of an allgather wrap around
@@ -108,6 +108,8 @@ struct schedule_step {
  * - bruck (Bruck et al. 1997): ceil(log2 N) rounds of one message of up to N / 2 bundles.
  *   The bundle from node s to node s + i (cyclic) has number i and moves by 2^k nodes in
  *   round k if i has bit k set.
+ * - direct: N - 1 messages to N - 1 leaders at once, into the receivers' inboxes; the
+ *   bundles arrive in descending cyclic order of the nodes, after the own one.
  * - pairwise: N - 1 PUTs to N - 1 ranks in cyclic order, between two barriers; block
  *   `peer` of SOURCE to block `rank` of the peer's DATA.
  *
@@ -150,6 +152,7 @@ struct schedule_step {
     X(BCAST_SCATTER, bcast_scatter, nodes, none, "broadcast scatter")
 #define SCHEDULE_TABLE_COMPUTING(X)                                                      \
     X(ALLTOALL_BRUCK, alltoall_bruck, log2, bruck, "alltoall bruck")                     \
+    X(ALLTOALL_DIRECT, alltoall_direct, nodes, nodes, "alltoall direct")                 \
     X(ALLTOALL_PAIRWISE, alltoall_pairwise, none, none, "alltoall pairwise")             \
     X(REDUCE_DIRECT, reduce_direct, twice_nodes, slices, "reduce direct")                \
     X(REDUCE_RING, reduce_ring, twice_nodes, operand, "reduce ring")                     \

@@ -227,6 +227,38 @@ bool schedule_alltoall_bruck_step(const struct schedule *s, int i,
     return true;
 }
 
+/* N - 1 SENDs; COPY of the own bundle; N - 1 times RECV and COPY. */
+bool schedule_alltoall_direct_step(const struct schedule *s, int i,
+                                   struct schedule_step *step)
+{
+    int sends = s->nodes - 1, k = i - sends, distance = (k + 1) / 2;
+    size_t rank = (size_t)s->rank;
+
+    if (i < sends) {
+        int peer = schedule_at(s, i + 1);
+        schedule_send(step, peer, i + 1,
+                      (struct schedule_region){
+                          .space = SPACE_SOURCE, .first = (size_t)peer, .count = 1},
+                      schedule_inbox_at(rank, 1));
+        return true;
+    }
+    if (distance > sends)
+        return false;
+    int peer = schedule_at(s, -distance);
+    struct schedule_region from = schedule_inbox_at((size_t)peer, 1);
+    if (k % 2 != 0) {
+        schedule_recv(step, peer, distance, from);
+        return true;
+    }
+    from.space = distance == 0 ? SPACE_SOURCE : SPACE_INBOX;
+    *step = (struct schedule_step){.kind = STEP_COPY,
+                                   .peer = peer,
+                                   .tag = distance,
+                                   .from = from,
+                                   .to = schedule_data((size_t)peer, 1)};
+    return true;
+}
+
 /* BARRIER; N - 1 PUTs; COPY of the own block; BARRIER. */
 bool schedule_alltoall_pairwise_step(const struct schedule *s, int i,
                                      struct schedule_step *step)

@@ -82,6 +82,14 @@ char *leader_scratch(const struct exchange *h, int node, size_t at)
                       leader_msg_turn_of(h) * (size_t)SCRATCH_BYTES + at);
 }
 
+char *leader_next_scratch(const struct shmem_team *team)
+{
+    uint64_t next = team->coll->leader.calls.seq + 1;
+
+    return scratch_at(&team->coll->scratch, team->nodes->me,
+                      next % LEADER_EXCHANGES * (size_t)SCRATCH_BYTES);
+}
+
 /* ---- messages -------------------------------------------------------------------- */
 
 static int leader_of(const struct exchange *h, int node)

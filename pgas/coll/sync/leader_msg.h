@@ -71,6 +71,9 @@ void leader_exchange_end(struct exchange *h, bool all);
  * leader; only after scratch_get. */
 char *leader_scratch(const struct exchange *h, int node, size_t at);
 
+/* Symmetric address of this leader's scratch buffer of the next exchange. */
+char *leader_next_scratch(const struct shmem_team *team);
+
 /* Put `bytes` (0 = signal only) to symmetric address `there` of a node's leader and
  * signal the step.  `from` must not be modified before leader_exchange_end, or before
  * that leader is known to have received the message. */

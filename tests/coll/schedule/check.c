@@ -291,6 +291,14 @@ static const struct algorithm algorithms[] = {
      logarithm,
      bruck_units,
      {"log N", "log N", "<= (N/2+1) log N"}},
+    {SCHEDULE_ALLTOALL_DIRECT,
+     false,
+     true,
+     SELECT_DIRECT_NODES,
+     one_by_one,
+     one_by_one,
+     one_by_one,
+     {"N-1", "N-1", "N-1"}},
     {SCHEDULE_ALLTOALL_PAIRWISE,
      false,
      true,
@@ -464,7 +472,8 @@ static void prove_in(const struct algorithm *a, int nodes, size_t units, size_t 
 static void prove(const struct algorithm *a, int nodes, size_t units, size_t line)
 {
     bool source = a->name == SCHEDULE_PULL_TREE || a->name == SCHEDULE_PULL_DIRECT;
-    bool other = source || a->name == SCHEDULE_ALLTOALL_PAIRWISE;
+    bool other = source || a->name == SCHEDULE_ALLTOALL_DIRECT ||
+                 a->name == SCHEDULE_ALLTOALL_PAIRWISE;
 
     if (!other || nodes > 1) /* one node: no steps, so no result in DATA */
         prove_in(a, nodes, units, line, false);

@@ -322,9 +322,11 @@ static void model_init(struct model *m)
 {
     const struct schedule *s = &m->config->schedule;
     bool blocks = s->name <= SCHEDULE_GATHER_RING || s->name == SCHEDULE_ALLTOALL_BRUCK ||
+                  s->name == SCHEDULE_ALLTOALL_DIRECT ||
                   s->name == SCHEDULE_ALLTOALL_PAIRWISE ||
                   s->name == SCHEDULE_PULL_ALLTOALL;
-    bool source = s->name == SCHEDULE_ALLTOALL_PAIRWISE ||
+    bool source = s->name == SCHEDULE_ALLTOALL_DIRECT ||
+                  s->name == SCHEDULE_ALLTOALL_PAIRWISE ||
                   s->name == SCHEDULE_PULL_ALLTOALL || s->name == SCHEDULE_PULL_TREE ||
                   s->name == SCHEDULE_PULL_DIRECT;
 

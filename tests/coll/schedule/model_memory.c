@@ -57,7 +57,8 @@ uint64_t model_result_of(const struct model *m, int rank, size_t unit)
 
     if (m->config->schedule.name == SCHEDULE_ALLTOALL_BRUCK)
         return (r + nodes - unit) % nodes * nodes + r + 1;
-    if (m->config->schedule.name == SCHEDULE_ALLTOALL_PAIRWISE)
+    if (m->config->schedule.name == SCHEDULE_ALLTOALL_DIRECT ||
+        m->config->schedule.name == SCHEDULE_ALLTOALL_PAIRWISE)
         return unit * nodes + r + 1;
     if (m->config->schedule.name == SCHEDULE_PULL_ALLTOALL)
         return unit == r ? 0 : unit * nodes + r + 1;
@@ -70,6 +71,7 @@ static uint64_t source_of(const struct model *m, int rank, size_t unit)
     uint64_t nodes = (uint64_t)m->nodes, r = (uint64_t)rank;
 
     switch (s->name) {
+    case SCHEDULE_ALLTOALL_DIRECT:
     case SCHEDULE_ALLTOALL_PAIRWISE:
     case SCHEDULE_PULL_ALLTOALL:
         return 0;
