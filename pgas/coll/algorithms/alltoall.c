@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * alltoall.c - see alltoall.h.  Uses: core/team, core/net, alltoall_internode, arrival,
- * executor, barrier, mailbox, select, bounce, rma, rma/order, datatype/copy.
+ * alltoall.c - see alltoall.h.  Uses: core/team, core/block, core/net, core/peer,
+ * core/stress, alltoall_internode, arrival, executor, barrier, mailbox, select, bounce,
+ * rma, rma/order, rma/signal, datatype/copy.
  *
  * On a node, n PEs, blocks of b bytes:
  * - mailbox (small): each PE reads its blocks from the eager slots of all others.
@@ -11,8 +12,14 @@
  *
  * Over several nodes:
  * - gather, direct, bruck (small): alltoall_internode.c.
- * - pairwise (large): each PE puts its blocks to all others in cyclic order, n - 1
- *   messages of b bytes, between two barriers (schedule.h).
+ * - pairwise (large): after a barrier each PE puts its blocks to all others in cyclic
+ *   order, n - 1 notified puts of b bytes, each of which adds 1 to `arrived` of its
+ *   target, and waits until all blocks for itself have arrived.  At most PAIRWISE_SENDS
+ *   sources are in use at a time.
+ *   Invariant: `arrived` of a PE is at most `expected` after each call, because no PE
+ *   puts blocks of the next call before all have entered that one's barrier, hence have
+ *   seen all their blocks of this call.  A block's bytes are visible to the PE that reads
+ *   its addition (acquire).  So no acknowledgement and no second barrier is needed.
  */
 #include "config.h"
 
@@ -26,10 +33,15 @@
 #include "pgas/coll/select/select.h"
 #include "pgas/coll/sync/bounce.h"
 #include "pgas/coll/sync/team_coll.h"
+#include "pgas/core/base/stress.h"
+#include "pgas/core/memory/peer.h"
+#include "pgas/core/progress/block.h"
 #include "pgas/core/progress/net.h"
 #include "pgas/datatype/copy.h"
 #include "pgas/rma/order.h"
 #include "pgas/rma/rma.h"
+#include "pgas/rma/signal.h"
+#include "pgas/threads/atomic.h"
 
 static void alltoall_exchange_mailbox(struct shmem_team *team, char *dest,
                                       const void *source, size_t each, const char *fn)
@@ -77,23 +89,63 @@ static void alltoall_exchange_barrier(struct shmem_team *team, void *dest,
 
 /* ---- pairwise -------------------------------------------------------------------- */
 
+enum { PAIRWISE_SENDS = 4 };
+
 struct pairwise {
     struct shmem_team *team;
     char *dest;
     const char *source;
     size_t each;
-    bool puts; /* since the last barrier */
+    bool puts;      /* since the barrier */
+    uint64_t *word; /* symmetric address of `arrived` */
+    unsigned sends; /* to remote PEs */
+    struct pairwise_send {
+        struct transport_completion done;
+        int pe;
+    } send[PAIRWISE_SENDS];
     const char *fn;
 };
+
+static void alltoall_pairwise_await_sent(struct pairwise *j, unsigned k)
+{
+    struct pairwise_send *send = &j->send[k % PAIRWISE_SENDS];
+
+    net_await_source(net_ctx_default(), &send->done, send->pe, j->fn);
+}
+
+static void alltoall_pairwise_notify(struct pairwise *j, char *to, const char *from,
+                                     int pe)
+{
+    struct pairwise_send *send = &j->send[j->sends % PAIRWISE_SENDS];
+    const struct transport_signal signal = {
+        .at = peer_symaddr(j->word, sizeof *j->word, pe, j->fn),
+        .op = TRANSPORT_AMO_ADD,
+        .size = sizeof *j->word,
+        .operand = 1};
+
+    if (j->sends >= PAIRWISE_SENDS)
+        alltoall_pairwise_await_sent(j, j->sends);
+    j->sends++;
+    send->pe = pe;
+    net_notify(net_ctx_default(), peer_symaddr(to, j->each, pe, j->fn), from, j->each,
+               &signal, &send->done, j->fn);
+}
 
 static bool alltoall_pairwise_put(void *job, const struct schedule_step *step)
 {
     struct pairwise *j = job;
+    int pe = team_world_pe(j->team, step->peer);
+    char *to = j->dest + step->to.first * j->each;
+    const char *from = j->source + step->from.first * j->each;
 
     j->puts = true;
-    rma_put_nbi(SHMEM_CTX_DEFAULT, j->dest + step->to.first * j->each,
-                j->source + step->from.first * j->each, j->each,
-                team_world_pe(j->team, step->peer), j->fn);
+    stress_point();
+    if (net_remote(pe))
+        alltoall_pairwise_notify(j, to, from, pe);
+    else
+        signal_put(SHMEM_CTX_DEFAULT, &(struct signal_put){to, from, j->each, 1, false},
+                   j->word, 1, SHMEM_SIGNAL_ADD, pe, j->fn);
+    stress_point();
     return true;
 }
 
@@ -106,14 +158,40 @@ static bool alltoall_pairwise_copy(void *job, const struct schedule_step *step)
     return true;
 }
 
+static bool alltoall_pairwise_arrived(const void *job)
+{
+    const struct pairwise *j = job;
+
+    return load_acquire_u64(j->word) >= j->team->coll->alltoall.expected;
+}
+
+/* The second barrier of the schedule: all blocks have arrived here, and the sources are
+ * not in use. */
+static void alltoall_pairwise_end(struct pairwise *j)
+{
+    unsigned first = j->sends > PAIRWISE_SENDS ? j->sends - PAIRWISE_SENDS : 0;
+
+    j->team->coll->alltoall.expected += (uint64_t)j->team->npes - 1;
+    for (unsigned k = first; k < j->sends; k++)
+        alltoall_pairwise_await_sent(j, k);
+    if (!alltoall_pairwise_arrived(j))
+        block_until(&(struct block_wait){.ready = alltoall_pairwise_arrived,
+                                         .arg = j,
+                                         .remote = j->team->nodes->local_pes == 1,
+                                         .word = j->word,
+                                         .what = j->fn,
+                                         .team = j->team});
+}
+
 static bool alltoall_pairwise_barrier(void *job, const struct schedule_step *step)
 {
     struct pairwise *j = job;
 
     (void)step;
     if (j->puts)
-        order_quiet(SHMEM_CTX_DEFAULT, j->fn);
-    barrier_sync(j->team, j->fn);
+        alltoall_pairwise_end(j);
+    else
+        barrier_sync(j->team, j->fn);
     return true;
 }
 
@@ -124,7 +202,12 @@ static const struct executor_ops pairwise_ops = {.put = alltoall_pairwise_put,
 static void alltoall_exchange_pairwise(struct shmem_team *team, char *dest,
                                        const char *source, size_t each, const char *fn)
 {
-    struct pairwise j = {team, dest, source, each, false, fn};
+    struct pairwise j = {.team = team,
+                         .dest = dest,
+                         .source = source,
+                         .each = each,
+                         .word = &internode_own_words(team)->alltoall.arrived,
+                         .fn = fn};
 
     executor_run(&(struct executor){.schedule = {.name = SCHEDULE_ALLTOALL_PAIRWISE,
                                                  .nodes = team->npes,

@@ -5,8 +5,20 @@
 #define PGAS_COLL_ALLTOALL_H
 
 #include <stddef.h>
+#include <stdint.h>
 
+#include "pgas/core/boot/node.h"
 #include "pgas/core/team/team.h"
+
+/* On each PE of a team over nodes: number of blocks put to it in all calls of pairwise.
+ */
+struct alltoall_words {
+    _Alignas(NODE_LINE) uint64_t arrived;
+};
+
+struct alltoall_state {
+    uint64_t expected; /* value of `arrived` when all calls so far have ended */
+};
 
 /* Block i of dest on PE j of the team = block j of source on PE i; a block has n
  * elements. Returns 0. */

@@ -19,6 +19,7 @@
 #ifndef PGAS_COLL_TEAM_COLL_H
 #define PGAS_COLL_TEAM_COLL_H
 
+#include "pgas/coll/algorithms/alltoall.h"
 #include "pgas/coll/algorithms/bcast_internode.h"
 #include "pgas/coll/algorithms/reduce.h"
 #include "pgas/coll/api/split.h"
@@ -58,9 +59,10 @@ struct node_words {
     struct barrier_cpu cpu[BARRIER_CPUS]; /* only in a job on one node */
 };
 
-/* Words of a team over nodes; all but `team` are used on leaders. */
+/* Words of a team over nodes; all but `team` and `alltoall` are used on leaders. */
 struct internode_words {
     struct team_words team;
+    struct alltoall_words alltoall;
     struct internode_round round[BARRIER_ROUNDS];
     struct leader_words leader;
     struct bcast_words bcast;
@@ -95,6 +97,7 @@ struct team_coll {
     struct internode_state internode;
     struct leader_state leader;
     struct bcast_state bcast;
+    struct alltoall_state alltoall;
     struct scratch scratch; /* of the leaders, for large messages (leader_msg.h) */
 };
 
