@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bcast.c - see bcast.h.  Uses: core/team, barrier, bcast_internode, mailbox, internode,
- * select, bounce, rma, datatype/copy.
+ * scratch, select, bounce, rma, datatype/copy.
  *
  * On a node, m bytes:
  * - mailbox: the root writes its eager slot, the others read it.  The root does not wait
@@ -20,6 +20,7 @@
 #include "pgas/coll/sync/mailbox.h"
 #include "pgas/coll/sync/internode.h"
 #include "pgas/coll/select/select.h"
+#include "pgas/coll/sync/scratch.h"
 #include "pgas/coll/sync/bounce.h"
 #include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/base/log.h"
@@ -142,6 +143,8 @@ static void bcast_over_nodes(const struct job *j)
         bcast_small(j);
     else if (a == INTERNODE_BROADCAST_BARRIER)
         bcast_barrier(j);
+    else if (a == INTERNODE_BROADCAST_STREAM && scratch_get(j->team, j->fn))
+        bcast_stream(j->team, j->dest, j->source, j->bytes, j->root, j->copies, j->fn);
     else
         bcast_internode(j->team, j->dest, j->source, j->bytes, j->root, j->copies, j->fn);
     barrier_unguard(j->team, j->fn);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bcast_internode.c - broadcast of a team over several nodes.
- * Uses: core/team, bcast, leader_job, mailbox, internode, select, datatype/copy.
+ * Uses: core/team, bcast, leader_job, mailbox, internode, scratch, select,
+ * datatype/copy.
  *
  * Ranks are nodes, numbered cyclically from the root's node; the algorithms are schedules
  * (schedule.h).
@@ -10,6 +11,18 @@
  * waits for its descendants.  A leader has BCAST_EAGER_SLOTS slots in its scratch memory.
  * Invariant: a slot is reused only after an inter-node barrier, which a leader enters
  * after it has forwarded the data of all earlier calls and passed them to its node.
+ *
+ * Medium (bcast_stream): the same tree, in chunks of BCAST_CHUNK_BYTES from chunk slot to
+ * chunk slot.  The PEs of a node copy each chunk from their leader's slot when the leader
+ * has published it, while the next one is on its way; on the root's node, too.  The root
+ * waits only until its leader has copied the source.  A broadcast of more than
+ * BCAST_CHUNKS chunks consists of rounds.
+ * Invariants: a chunk slot is reused only after an inter-node barrier, which a leader
+ * enters when it has received and forwarded all earlier chunks, and when the PEs of its
+ * node have read them: they closed the mailbox call of their round (release), for which
+ * bcast_await_read waits (acquire).  A round begins only with credit for all its chunks,
+ * so no barrier is needed while it is in progress.  All PEs count chunks alike; only
+ * leaders need the credit.
  *
  * Large: the root's node broadcasts as on a node; its leader sends to the other leaders
  * in segments, and each leader publishes every segment to its node on arrival (READY).
@@ -27,6 +40,7 @@
 #include "pgas/coll/sync/mailbox.h"
 #include "pgas/coll/sync/internode.h"
 #include "pgas/coll/select/select.h"
+#include "pgas/coll/sync/scratch.h"
 #include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/memory/peer.h"
 #include "pgas/datatype/copy.h"
@@ -93,6 +107,7 @@ static const struct executor_ops ops = {.send = bcast_inter_send,
                                         .ready = bcast_inter_ready};
 
 static const enum schedule_name schedules[] = {
+    [INTERNODE_BROADCAST_STREAM] = SCHEDULE_BCAST_BINOMIAL, /* without scratch memory */
     [INTERNODE_BROADCAST_BINOMIAL] = SCHEDULE_BCAST_BINOMIAL,
     [INTERNODE_BROADCAST_KARY] = SCHEDULE_BCAST_KARY,
     [INTERNODE_BROADCAST_SCATTER] = SCHEDULE_BCAST_SCATTER,
@@ -286,4 +301,193 @@ void bcast_eager(struct shmem_team *team, void *dest, const void *source, size_t
         bcast_inter_eager_root(&j, &p, source, root, copies);
     else
         bcast_inter_eager_other(&j, &p);
+}
+
+/* ---- streamed broadcast --------------------------------------------------------------
+ */
+
+/* A round of at most BCAST_CHUNKS chunks. */
+struct stream {
+    struct job *job;
+    int root;           /* of the broadcast, in the team */
+    char *dest;         /* of this round */
+    const char *source; /* symmetric, of this round */
+    const char *from;   /* on the leader of the root's node: the root's source */
+    uint64_t base;      /* number of the chunk before this round */
+    struct mailbox mailbox;
+    struct schedule schedule;
+};
+
+static bool bcast_stream_is_root(const struct stream *s)
+{
+    return s->job->team->me == s->root;
+}
+
+/* Symmetric address of the slot of chunk i of the round at a node's leader. */
+static char *bcast_stream_slot(const struct stream *s, int node, int i)
+{
+    uint64_t slot = (s->base + (uint64_t)i + 1) % BCAST_CHUNKS;
+
+    return scratch_at(&s->job->team->coll->scratch, node,
+                      SCRATCH_CHUNKS + (size_t)slot * BCAST_CHUNK_BYTES);
+}
+
+static uint64_t *bcast_stream_word(const struct stream *s, int i)
+{
+    return &internode_own_words(s->job->team)
+                ->bcast.chunk[(s->base + (uint64_t)i + 1) % BCAST_CHUNKS];
+}
+
+static bool bcast_stream_send(void *arg, const struct schedule_step *step)
+{
+    const struct stream *s = arg;
+    struct shmem_team *team = s->job->team;
+    int node = leader_job_node(&s->job->leaders, step->peer);
+
+    leader_eager_put(team, node, bcast_stream_slot(s, node, step->tag),
+                     bcast_stream_slot(s, team->nodes->me, step->tag), step->from.count,
+                     bcast_stream_word(s, step->tag), s->base + (uint64_t)step->tag + 1,
+                     s->job->fn);
+    return true;
+}
+
+static bool bcast_stream_arrived(void *arg, const struct schedule_step *step)
+{
+    const struct stream *s = arg;
+
+    return leader_eager_arrived(bcast_stream_word(s, step->tag),
+                                s->base + (uint64_t)step->tag + 1);
+}
+
+static void bcast_stream_await(void *arg, const struct schedule_step *step)
+{
+    const struct stream *s = arg;
+
+    leader_eager_await(s->job->team, leader_job_node(&s->job->leaders, step->peer),
+                       bcast_stream_word(s, step->tag), s->base + (uint64_t)step->tag + 1,
+                       s->job->fn);
+}
+
+/* The slot contains the chunk, except on the root's node, where it is filled. */
+static void bcast_stream_ready(void *arg, const struct schedule_step *step)
+{
+    const struct stream *s = arg;
+    const struct team_nodes *n = s->job->team->nodes;
+    size_t first = step->to.first, bytes = step->to.count;
+    int i = (int)(first / BCAST_CHUNK_BYTES);
+    char *slot = bcast_stream_slot(s, n->me, i);
+
+    if (s->from != NULL)
+        copy_bytes(slot, s->from + first, bytes);
+    if (n->local_pes > 1)
+        mailbox_publish_parts(&s->mailbox, (uint64_t)i + 1);
+    if (!bcast_stream_is_root(s))
+        copy_bytes(s->dest + first, slot, bytes);
+}
+
+static const struct executor_ops stream_ops = {.send = bcast_stream_send,
+                                               .arrived = bcast_stream_arrived,
+                                               .await = bcast_stream_await,
+                                               .ready = bcast_stream_ready};
+
+/* The root's source, when the root has entered the call. */
+static const char *bcast_stream_source(const struct stream *s)
+{
+    const struct shmem_team *team = s->job->team;
+
+    if (bcast_stream_is_root(s))
+        return s->source;
+    int pe = team_world_pe(team, s->root);
+    (void)mailbox_of(&s->mailbox, team_index(team->node_team, pe));
+    return peer_at(s->source, s->schedule.units, pe, s->job->fn);
+}
+
+static void bcast_stream_lead(struct stream *s)
+{
+    struct shmem_team *team = s->job->team;
+    int chunks = schedule_segments(&s->schedule);
+
+    if (!credit_covers(&team->coll->bcast.chunks, s->base + (uint64_t)chunks,
+                       BCAST_CHUNKS))
+        internode_barrier(team, s->job->fn);
+    if (s->job->vrank == 0)
+        s->from = bcast_stream_source(s);
+    executor_run(
+        &(struct executor){.schedule = s->schedule, .ops = &stream_ops, .job = s});
+    if (team->nodes->local_pes > 1)
+        team->coll->bcast.unread = s->mailbox.call;
+}
+
+/* A PE that is not the leader; the root only waits until the leader has its source. */
+static void bcast_stream_follow(struct stream *s)
+{
+    struct shmem_team *team = s->job->team;
+    bool is_root = bcast_stream_is_root(s);
+
+    if (is_root) {
+        (void)mailbox_own(&s->mailbox);
+        mailbox_post_to(&s->mailbox, 0);
+    }
+    for (int i = 0; i < schedule_segments(&s->schedule); i++) {
+        struct schedule_region r = schedule_segment(&s->schedule, i);
+        mailbox_await_parts(&s->mailbox, 0, (uint64_t)i + 1);
+        if (!is_root)
+            copy_bytes(s->dest + r.first,
+                       peer_at(bcast_stream_slot(s, team->nodes->me, i), r.count,
+                               internode_leader(team), s->job->fn),
+                       r.count);
+    }
+}
+
+static void bcast_stream_round(struct stream *s)
+{
+    struct shmem_team *team = s->job->team;
+    struct credit *chunks = &team->coll->bcast.chunks;
+    bool shares = team->nodes->local_pes > 1;
+
+    s->base = chunks->seq;
+    if (shares)
+        s->mailbox = mailbox_open(team->node_team, 0, s->job->fn);
+    if (internode_is_leader(team))
+        bcast_stream_lead(s);
+    else
+        bcast_stream_follow(s);
+    for (int i = 0; i < schedule_segments(&s->schedule); i++)
+        (void)credit_begin(chunks);
+    if (shares)
+        mailbox_close(&s->mailbox);
+}
+
+void bcast_stream(struct shmem_team *team, void *dest, const void *source, size_t bytes,
+                  int root, bool copies, const char *fn)
+{
+    const size_t most = (size_t)BCAST_CHUNKS * BCAST_CHUNK_BYTES;
+    struct job j = bcast_inter_job_of(team, dest, bytes, root, fn);
+
+    internode_begin(team);
+    for (size_t first = 0; first < bytes; first += most) {
+        size_t n = bytes - first < most ? bytes - first : most;
+        bcast_stream_round(&(struct stream){.job = &j,
+                                            .root = root,
+                                            .dest = (char *)dest + first,
+                                            .source = (const char *)source + first,
+                                            .schedule = {.name = SCHEDULE_BCAST_BINOMIAL,
+                                                         .nodes = team->nodes->leaders,
+                                                         .rank = j.vrank,
+                                                         .units = n,
+                                                         .line = NODE_LINE,
+                                                         .segment = BCAST_CHUNK_BYTES}});
+    }
+    if (team->me == root && copies)
+        memmove(dest, source, bytes);
+}
+
+void bcast_await_read(struct shmem_team *team, const char *fn)
+{
+    uint64_t call = team->coll->bcast.unread;
+
+    if (likely(call == 0))
+        return;
+    team->coll->bcast.unread = 0;
+    mailbox_await_all_closed(&(struct mailbox){team->node_team, call, true, fn});
 }

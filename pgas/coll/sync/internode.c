@@ -393,11 +393,13 @@ static void internode_exchange(struct shmem_team *team, const struct piggyback *
     struct team_coll *coll = team->coll;
     struct epoch_job job = {team, c, fn};
 
+    bcast_await_read(team, fn);
     coll->internode.epoch++;
     /* Valid when the exchange ends: a leader enters it after it has ended all earlier
      * collectives. */
     credit_return_all(&coll->leader.calls);
     credit_return_all(&coll->bcast.eager);
+    credit_return_all(&coll->bcast.chunks);
     executor_run(&(struct executor){
         .schedule = internode_schedule(team->nodes), .ops = &ops, .job = &job});
 }

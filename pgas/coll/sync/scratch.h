@@ -10,7 +10,8 @@
  *
  * Invariant: once `exchanged` is set, `offset` is NULL on all PEs of the team or on none.
  * Uses: core/team, core/heap, mailbox, internode.
- * Used by: internode, leader_msg, reduce_buffered, alltoall_internode, team_coll.
+ * Used by: internode, leader_msg, reduce_buffered, alltoall_internode, bcast_internode,
+ * team_coll.
  */
 #ifndef PGAS_COLL_SCRATCH_H
 #define PGAS_COLL_SCRATCH_H
@@ -42,7 +43,9 @@ enum {
     /* Of one collective; even and odd ones have separate buffers (leader_msg.c). */
     SCRATCH_BYTES = 2 * SCRATCH_SEGMENT + SCRATCH_SLACK,
     SCRATCH_OWN = 2 * SCRATCH_BYTES, /* offset of a segment that only the leader writes */
-    SCRATCH_ALL = SCRATCH_OWN + SCRATCH_SEGMENT,
+    SCRATCH_CHUNKS = SCRATCH_OWN + SCRATCH_SEGMENT, /* of streamed broadcasts */
+    SCRATCH_CHUNKS_BYTES = 512 * 1024,
+    SCRATCH_ALL = SCRATCH_CHUNKS + SCRATCH_CHUNKS_BYTES,
 };
 
 /* True if every owner has a block of `bytes`: each PE of a team on one node, which
