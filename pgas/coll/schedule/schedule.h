@@ -150,10 +150,11 @@ struct schedule_step {
     X(BCAST_BINOMIAL, bcast_binomial, segments, none, "broadcast binomial")              \
     X(BCAST_KARY, bcast_kary, segments, none, "broadcast kary")                          \
     X(BCAST_SCATTER, bcast_scatter, nodes, none, "broadcast scatter")
-#define SCHEDULE_TABLE_COMPUTING(X)                                                      \
+#define SCHEDULE_TABLE_ALLTOALL(X)                                                       \
     X(ALLTOALL_BRUCK, alltoall_bruck, log2, bruck, "alltoall bruck")                     \
     X(ALLTOALL_DIRECT, alltoall_direct, nodes, nodes, "alltoall direct")                 \
-    X(ALLTOALL_PAIRWISE, alltoall_pairwise, none, none, "alltoall pairwise")             \
+    X(ALLTOALL_PAIRWISE, alltoall_pairwise, none, none, "alltoall pairwise")
+#define SCHEDULE_TABLE_COMPUTING(X)                                                      \
     X(REDUCE_DIRECT, reduce_direct, twice_nodes, slices, "reduce direct")                \
     X(REDUCE_RING, reduce_ring, twice_nodes, operand, "reduce ring")                     \
     X(REDUCE_HALVING, reduce_halving, twice_log2_fold, halves, "reduce halving")         \
@@ -169,7 +170,8 @@ struct schedule_step {
     X(PULL_EXSCAN, pull_exscan, twice_log2_fold, operand, "pull exscan")
 /* clang-format on */
 #define SCHEDULE_ALL(X)                                                                  \
-    SCHEDULE_TABLE(X) SCHEDULE_TABLE_COMPUTING(X) SCHEDULE_TABLE_PULL(X)
+    SCHEDULE_TABLE(X)                                                                    \
+    SCHEDULE_TABLE_ALLTOALL(X) SCHEDULE_TABLE_COMPUTING(X) SCHEDULE_TABLE_PULL(X)
 
 #define X(NAME, function, tags, inbox, text) SCHEDULE_##NAME,
 enum schedule_name { SCHEDULE_ALL(X) SCHEDULES };

@@ -129,7 +129,7 @@ enum {
     OFI_COPIED_MAX = 8192, /* longest put that is copied so that its caller can go on */
     OFI_BOUNCES = 32,      /* per context, of which this many may be retired: */
     OFI_BOUNCES_RETIRED = OFI_BOUNCES / 2,
-    OFI_SIGNAL_EVERY = 64, /* longest run of unsignaled puts, */
+    OFI_SIGNAL_EVERY = 64,          /* longest run of unsignaled puts, */
     OFI_UNSIGNALED_MAX = 64 * 1024, /* and the longest unsignaled put, in bytes */
     OFI_UNFLUSHED_MAX = 16384, /* puts in ordered mode until a flush is forced: bounds
                                 * the provider's queue for a slow peer */
