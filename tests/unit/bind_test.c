@@ -135,7 +135,7 @@ Test(bind, a_single_pe_has_the_machine, .init = listen)
 
     cr_assert_eq(bind_make(&plan, job), 0, "%s", said);
     if (plan.place != NULL)
-        cr_expect_eq(CPU_COUNT(&plan.place[0].cpus), bind_cpu_count());
+        cr_expect_eq((uint32_t)CPU_COUNT(&plan.place[0].cpus), bind_cpu_count());
     bind_free(&plan);
 }
 
