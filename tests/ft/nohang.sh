@@ -119,7 +119,7 @@ kills() {
 # quantiles TEXT: prints those of numbers in standard input, microseconds, and fails if the
 # median or the 99th percentile is far from what an overloaded machine needs, or if too many
 # are above 100 ms.
-late_percent=10
+late_percent=25
 [ -z "${PGAS_TEST_LONG:-}" ] || late_percent=2
 quantiles() {
     sort -n | awk -v text="$1" -v limit="$late_percent" '{ v[NR] = $1; late += $1 > 100000 }

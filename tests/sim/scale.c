@@ -171,11 +171,6 @@ static double one_and_log_n(double n)
     return 1 + log_n(n);
 }
 
-static double two_and_two_log_n(double n)
-{
-    return 2 + 2 * log_n(n);
-}
-
 static double one(double n)
 {
     (void)n;
@@ -220,7 +215,6 @@ struct row {
 #define C1_L  {one_and_log_n, "1 + log N"}
 #define C1    {one, "1"}
 #define C2    {two, "2"}
-#define C2_L2 {two_and_two_log_n, "2 + 2 log N"}
 #define C4_L  {kary_n, "4 + log N"}
 /* clang-format on */
 
