@@ -147,7 +147,7 @@ struct transport_world {
     /* User settings; NULL or "" = default. */
     const char *provider, *fabric, *domain; /* ofi: restrict the choice */
     const char *interface; /* tcp: interfaces or networks, separated by commas */
-    size_t coalesce;       /* tcp: bytes of queued operations that are sent at once */
+    size_t coalesce;       /* tcp: queued bytes at which the queue is sent */
     const char *order;     /* ofi: rely on the provider's order: "auto", "yes", "no" */
     const char *avoid;     /* disabled capabilities, separated by commas (avoid.h) */
     const char *faults;    /* hook: the faults to inject (hook.h) */

@@ -3,10 +3,13 @@
  * threads.c - a random mix of collectives, puts, gets, atomics, signals and locks on one
  * node with threads of one process as PEs, for the thread sanitizer: a store of one PE
  * and a load of another that are not ordered are reported as a race even if the result is
- * right. threads [PEs [calls [seed]]] The library's sources are compiled into it with
- * PGAS_INSTANCES: each thread has its own runtime instance, with its heap, its record in
- * the node segment and its peer table. All threads make the same random calls on two
- * teams; results are checked.
+ * right.
+ *
+ *     threads [PEs [calls [seed]]]
+ *
+ * The library's sources are compiled into it with PGAS_INSTANCES: each thread has its own
+ * runtime instance, with its heap, its record in the node segment and its peer table. All
+ * threads make the same random calls on two teams; results are checked.
  */
 #include "config.h"
 

@@ -107,6 +107,8 @@ static const struct executor_ops ops = {.send = bcast_inter_send,
                                         .ready = bcast_inter_ready};
 
 static const enum schedule_name schedules[] = {
+    [INTERNODE_BROADCAST_EAGER] = SCHEDULE_BCAST_BINOMIAL,  /* without eager memory */
+    [INTERNODE_BROADCAST_GATHER] = SCHEDULE_BCAST_BINOMIAL, /* likewise */
     [INTERNODE_BROADCAST_STREAM] = SCHEDULE_BCAST_BINOMIAL, /* without scratch memory */
     [INTERNODE_BROADCAST_BINOMIAL] = SCHEDULE_BCAST_BINOMIAL,
     [INTERNODE_BROADCAST_KARY] = SCHEDULE_BCAST_KARY,
@@ -305,6 +307,9 @@ void bcast_eager(struct shmem_team *team, void *dest, const void *source, size_t
 
 /* ---- streamed broadcast --------------------------------------------------------------
  */
+
+_Static_assert(BCAST_CHUNKS *BCAST_CHUNK_BYTES <= SCRATCH_CHUNKS_BYTES,
+               "the chunk slots are in the scratch memory");
 
 /* A round of at most BCAST_CHUNKS chunks. */
 struct stream {

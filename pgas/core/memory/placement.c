@@ -68,13 +68,31 @@ bool placement_parse(struct placement *p, const char *value)
         return true;
     }
     if (strcmp(value, "interleave") == 0) {
-        p->mode = MPOL_INTERLEAVE;
-        return syscall(SYS_get_mempolicy, NULL, p->nodes, (unsigned long)PLACEMENT_NODES,
-                       NULL, MPOL_F_MEMS_ALLOWED) == 0;
+        p->mode = MPOL_INTERLEAVE; /* the nodes: placement_set */
+        return true;
     }
     p->mode = MPOL_BIND;
     return strncmp(value, bind, sizeof bind - 1) == 0 &&
            placement_list(p, value + sizeof bind - 1);
+}
+
+/* 0; or -1 with errno. */
+static int placement_set(struct placement *p, void *base, size_t len)
+{
+    if (p->mode == MPOL_INTERLEAVE &&
+        syscall(SYS_get_mempolicy, NULL, p->nodes, (unsigned long)PLACEMENT_NODES, NULL,
+                MPOL_F_MEMS_ALLOWED) != 0)
+        return -1;
+    /* The kernel takes one bit less than the number it is given. */
+    return (int)syscall(SYS_mbind, base, len, p->mode, p->nodes, PLACEMENT_NODES + 1UL,
+                        0UL);
+}
+
+/* `local` on a node without memory, or whose memory this process may not use: as touch.
+ */
+static bool placement_has_no_memory(const struct placement *p)
+{
+    return p->mode == MPOL_PREFERRED && errno == EINVAL;
 }
 
 void placement_apply(void *base, size_t len)
@@ -82,13 +100,19 @@ void placement_apply(void *base, size_t len)
     const char *value = pgas_self.env.heap_numa;
     struct placement p;
 
+    if (value == NULL)
+        value = "touch";
     if (!placement_parse(&p, value))
         log_die("SHMEM_HEAP_NUMA=\"%s\" is not valid: it takes touch, local, interleave "
                 "or bind:LIST, such as bind:0,2-3",
                 value);
-    /* The kernel takes one bit less than the number it is given. */
-    if (p.mode != MPOL_DEFAULT &&
-        syscall(SYS_mbind, base, len, p.mode, p.nodes, PLACEMENT_NODES + 1UL, 0UL) != 0)
+    int error = p.mode == MPOL_DEFAULT ? 0 : placement_set(&p, base, len);
+    if (error != 0 && (errno == EPERM || errno == ENOSYS))
+        log_die(
+            "SHMEM_HEAP_NUMA=\"%s\": the kernel or the container does not permit memory "
+            "policies (%s). Use touch",
+            value, strerror(errno));
+    if (error != 0 && !placement_has_no_memory(&p))
         log_die("SHMEM_HEAP_NUMA=\"%s\": the memory policy cannot be set (%s). Use nodes "
                 "that this process may use (Mems_allowed_list in /proc/self/status), or "
                 "touch",

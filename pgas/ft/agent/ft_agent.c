@@ -108,8 +108,7 @@ static uint32_t ft_agent_timeout_ms(const struct ft_agent *agent)
                                       : agent->options.timeout_ms;
 }
 
-/* Longer than a round trip and the wake-up of a busy peer; eight losses one after another
- * then fit into a timeout. */
+/* Longer than the wake-up of a busy peer.  The mesh lengthens it to two round trips. */
 static uint64_t ft_agent_probe_ns(const struct ft_agent *agent)
 {
     uint64_t ns = (uint64_t)ft_agent_period_ms(agent) * NS_PER_MS / PROBE_PART;

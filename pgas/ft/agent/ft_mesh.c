@@ -3,14 +3,20 @@
  * ft_mesh.c - the nodes of the mesh and their queues; see ft_mesh.h.
  *
  * Which of two connections between the same agents survives.  A node opens a connection
- * only if it has none, and abandons its own attempt when it admits a connection.  It
- * admits every connection, except
+ * if it has none, or if the one that it has is stuck (ft_peer_reconnect), and abandons
+ * its own attempt when it admits a connection.  It admits every connection, except
  *   - while its own attempt has sent its proof, that of a higher node: that node will
  *     admit the attempt;
  *   - while a connection that it has opened is up, one whose proof does not name that
  *     connection as the previous one: the other node sent the proof before it admitted
  * the connection, and has abandoned that attempt. So both ends keep the same connection
- * whatever the order of the events. Uses: ft_mesh_int.h.
+ * whatever the order of the events.
+ *
+ * A proof tells how many messages its sender has received.  From then on a connection
+ * that is to be replaced is not read (frozen): the receiver of the proof sends later
+ * messages again.  It still sends, and is read again if the attempt fails.
+ *
+ * Uses: ft_mesh_int.h.
  */
 #include "config.h"
 
@@ -130,8 +136,10 @@ static void ft_peer_plan(struct ft_mesh *mesh, struct ft_peer *peer, uint64_t ns
 
 static void ft_peer_tell_closed(struct ft_mesh *mesh, struct ft_peer *peer)
 {
-    if (!peer->close_reported && !peer->given_up)
-        peer->closed = mesh->any_closed = true;
+    if (peer->close_reported || peer->given_up)
+        return;
+    peer->closed = mesh->any_closed = true;
+    ft_mesh_set_timer(mesh, 0);
 }
 
 /* All addresses of the node have failed: pauses before the next round. */
@@ -176,8 +184,11 @@ void ft_peer_link_closed(struct ft_link *link)
         peer->attempt = NULL;
         peer->address++;
         peer->tried++;
-        if (peer->up != NULL) /* ft_peer_reconnect tries the next address, if at all */
+        if (peer->up != NULL) { /* ft_peer_reconnect tries the next address, if at all */
+            peer->tried = 0;
+            ft_link_freeze(peer->up, false);
             return;
+        }
         if (peer->tried < FT_ADDRESSES)
             ft_peer_plan(mesh, peer, now);
         else
@@ -323,7 +334,7 @@ bool ft_peer_is_up(struct ft_link *link, uint64_t received)
     peer->retry_ns = FT_NEVER;
     peer->retry_ms = RETRY_MS;
     peer->tried = 0;
-    peer->wanted = peer->close_reported = false;
+    peer->wanted = peer->closed = peer->close_reported = false;
     if (received > peer->sent_count)
         return false;
     if (received <

@@ -83,12 +83,15 @@ struct ft_link {
     bool initiated; /* by this agent */
     bool writes;    /* waits for space in the socket buffer */
     uint64_t id;
-    uint64_t deadline_ns;   /* of the authentication */
-    uint64_t probe_ns;      /* of the next probe; FT_NEVER: nothing was sent since */
-    uint32_t probes;        /* sent since TCP had an acknowledgement for all data */
-    struct ft_link *next;   /* in one list of the mesh: pending, or closed */
-    struct ft_hello hello;  /* sent or received */
-    struct ft_proof *proof; /* sent; NULL in other states */
+    uint64_t deadline_ns; /* of the authentication */
+    bool frozen;          /* not read, as an attempt has told what has been received */
+    uint64_t probe_ns;    /* of the next probe; FT_NEVER: nothing was sent since */
+    uint64_t probe_interval_ns;
+    uint64_t written, acked; /* bytes: given to TCP; acknowledged at the last look */
+    uint32_t probes;         /* sent since TCP had an acknowledgement */
+    struct ft_link *next;    /* in one list of the mesh: pending, or closed */
+    struct ft_hello hello;   /* sent or received */
+    struct ft_proof *proof;  /* sent; NULL in other states */
     uint8_t *in;
     size_t have, space; /* received bytes that are not processed; size of `in` */
 };
@@ -158,8 +161,10 @@ void ft_link_ready(struct ft_link *link, uint32_t events);
 /* Sends from the queue of the node, and an acknowledgement if one is due; may close the
  * link. */
 void ft_link_flush(struct ft_link *link);
-/* Sends probes if TCP has had no acknowledgement since the last message for a while. */
+/* Sends a probe if TCP has had no acknowledgement since the timer was set. */
 void ft_link_probe(struct ft_link *link, uint64_t now);
+/* Does not read from the link, or reads again. */
+void ft_link_freeze(struct ft_link *link, bool frozen);
 /* Opens a connection to the next address of the node. */
 void ft_link_attempt(struct ft_mesh *mesh, uint32_t node, uint64_t now);
 

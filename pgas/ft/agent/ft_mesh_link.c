@@ -43,7 +43,9 @@ static bool ft_link_pending(const struct ft_link *link)
 static void ft_link_watch(struct ft_link *link, int op)
 {
     bool out = link->writes || link->state == FT_LINK_CONNECTING;
-    struct epoll_event e = {.events = EPOLLIN | (out ? EPOLLOUT : 0), .data.ptr = link};
+    struct epoll_event e = {.data.ptr = link};
+
+    e.events = (link->frozen ? 0 : EPOLLIN) | (out ? EPOLLOUT : 0);
 
     epoll_ctl(link->mesh->epoll, op, link->fd, &e);
 }
@@ -53,6 +55,14 @@ static void ft_link_want_write(struct ft_link *link, bool writes)
     if (link->writes == writes)
         return;
     link->writes = writes;
+    ft_link_watch(link, EPOLL_CTL_MOD);
+}
+
+void ft_link_freeze(struct ft_link *link, bool frozen)
+{
+    if (link->frozen == frozen)
+        return;
+    link->frozen = frozen;
     ft_link_watch(link, EPOLL_CTL_MOD);
 }
 
@@ -150,6 +160,7 @@ static bool ft_link_send_empty(struct ft_link *link, uint64_t received)
     struct ft_frame f = {.received = received};
     ssize_t n = send(link->fd, &f, sizeof f, MSG_NOSIGNAL | MSG_DONTWAIT);
 
+    link->written += n > 0 ? (uint64_t)n : 0;
     if (n == (ssize_t)sizeof f)
         return true;
     if (n >= 0 || !ft_link_again())
@@ -176,25 +187,43 @@ static int ft_link_outstanding(const struct ft_link *link)
     return ioctl(link->fd, SIOCOUTQ, &bytes) == 0 ? bytes : 0;
 }
 
+/* An acknowledgement needs a round trip. */
+static uint64_t ft_link_probe_interval(const struct ft_link *link)
+{
+    struct tcp_info t = {.tcpi_rtt = 0};
+    socklen_t len = sizeof t;
+
+    (void)getsockopt(link->fd, IPPROTO_TCP, TCP_INFO, &t, &len);
+    uint64_t ns = 2 * (uint64_t)t.tcpi_rtt * FT_NS_PER_MS / 1000;
+    return ns > link->mesh->job.probe_ns ? ns : link->mesh->job.probe_ns;
+}
+
 static void ft_link_set_probe(struct ft_link *link, uint64_t now)
 {
-    link->probe_ns = now + link->mesh->job.probe_ns;
+    if (link->probe_interval_ns == 0)
+        link->probe_interval_ns = ft_link_probe_interval(link);
+    link->probe_ns = now + link->probe_interval_ns;
     ft_mesh_set_timer(link->mesh, link->probe_ns);
 }
 
 void ft_link_probe(struct ft_link *link, uint64_t now)
 {
     const struct ft_peer *peer = &link->mesh->peer[link->node];
+    uint64_t outstanding = (uint64_t)ft_link_outstanding(link),
+             acked = link->written - outstanding;
+    bool progress = acked > link->acked;
 
+    link->acked = acked;
     link->probe_ns = FT_NEVER;
-    if (ft_link_outstanding(link) == 0) {
+    if (outstanding == 0 || progress)
         link->probes = 0;
+    if (outstanding == 0 || link->probes == PROBES_MAX)
         return;
-    }
-    if (link->probes == PROBES_MAX)
+    link->probe_interval_ns = ft_link_probe_interval(link);
+    ft_link_set_probe(link, now);
+    if (progress)
         return;
     link->probes++;
-    ft_link_set_probe(link, now);
     if (link->probes % PROBES_RECONNECT == 0)
         ft_peer_reconnect(link->mesh, link->node, now);
     for (int i = 0; i < PROBE_FRAMES && peer->sent == peer->have; i++)
@@ -220,6 +249,7 @@ void ft_link_flush(struct ft_link *link)
             ft_link_want_write(link, true);
             return;
         }
+        link->written += (uint64_t)n;
         peer->sent += (size_t)n;
     }
     ft_link_want_write(link, false);
@@ -232,6 +262,7 @@ void ft_link_flush(struct ft_link *link)
 /* A new connection has space for each of the three messages in its socket buffer. */
 static bool ft_link_send_all(struct ft_link *link, const void *bytes, size_t n)
 {
+    link->written += n;
     return send(link->fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)n;
 }
 
@@ -241,9 +272,6 @@ static bool ft_link_take_hello(struct ft_link *link)
     const struct ft_peer *peer = &mesh->peer[link->node];
     struct ft_proof *proof = calloc(1, sizeof *proof);
 
-    /* The proof tells what this agent has got: no more may come over a former link. */
-    if (peer->up != NULL)
-        ft_link_close(peer->up);
     memcpy(&link->hello, link->in, sizeof link->hello);
     link->proof = proof;
     if (proof == NULL || !ft_auth_check_hello(&link->hello))
@@ -253,6 +281,9 @@ static bool ft_link_take_hello(struct ft_link *link)
     proof->incarnation = mesh->job.incarnation;
     proof->known = peer->incarnation;
     proof->previous = peer->last_id;
+    /* No more messages may be received over the former link. */
+    if (peer->up != NULL)
+        ft_link_freeze(peer->up, true);
     proof->received = peer->received;
     proof->endpoint = mesh->own;
     if (!ft_auth_make_proof(proof, &link->hello, mesh->job.secret))
@@ -423,7 +454,11 @@ static bool ft_link_connected(struct ft_link *link)
     if (getsockopt(link->fd, SOL_SOCKET, SO_ERROR, &err, &len) != 0 || err != 0)
         return false;
     link->state = FT_LINK_EXPECTS_HELLO;
-    link->deadline_ns = clock_ns() + (uint64_t)FT_MESH_PROVE_MS * FT_NS_PER_MS;
+    /* Another address must be tried soon if the former link is frozen. */
+    bool replaces = link->mesh->peer[link->node].up != NULL;
+    uint32_t limit = replaces ? link->mesh->job.attempt_ms : (uint32_t)FT_MESH_PROVE_MS;
+    link->deadline_ns = clock_ns() + (uint64_t)limit * FT_NS_PER_MS;
+    ft_mesh_set_timer(link->mesh, link->deadline_ns);
     ft_link_watch(link, EPOLL_CTL_MOD);
     return true;
 }
@@ -437,7 +472,10 @@ void ft_link_ready(struct ft_link *link, uint32_t events)
             ft_link_close(link);
         return;
     }
-    if ((events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0 && !ft_link_read(link))
+    if (link->frozen && (events & (EPOLLERR | EPOLLHUP)) != 0)
+        ft_link_close(link); /* what it has sent is sent again */
+    else if (!link->frozen && (events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0 &&
+             !ft_link_read(link))
         ft_link_close(link);
     if (link->state == FT_LINK_UP)
         ft_link_flush(link);

@@ -124,6 +124,7 @@ static void ft_listen_admit(struct ft_mesh *mesh, int fd, uint64_t now)
     if (link == NULL)
         return;
     /* The message fits into the socket buffer of a new connection. */
+    link->written = sizeof link->hello;
     if (!ft_auth_make_hello(&link->hello) ||
         send(fd, &link->hello, sizeof link->hello, MSG_NOSIGNAL) !=
             (ssize_t)sizeof link->hello)

@@ -84,7 +84,10 @@ static void on_message(void *arg, uint32_t node, uint32_t tag, const void *bytes
 
 static void on_closed(void *arg, uint32_t node)
 {
-    (void)arg, (void)node;
+    const struct test_agent *a = arg;
+
+    if (a->mesh->peer[node].up != NULL)
+        fail("a connection is reported closed although there is one", node, a->node);
 }
 
 static void open_agent(struct test_agent *a)

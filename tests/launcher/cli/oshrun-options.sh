@@ -161,7 +161,7 @@ prints ' PGAS_NODE=[^ ]* PGAS_NODE_JOB=[^ ]* '
 # -- binding of virtual nodes: they share the processors --------------------------------
 if [ "$cpus" -ge 2 ]; then
     run 0 --vnodes 2 -n 2 --dry-run true
-    [ "$(sed -n 's/^\[[01]\] \(core [0-9]*\).*/\1/p' "$work/out" | sort -u | wc -l)" = 2 ] ||
+    [ "$(sed -n 's/^\[[01]\] \(cores* [0-9-]*\).*/\1/p' "$work/out" | sort -u | wc -l)" = 2 ] ||
         fail "PEs of two virtual nodes are bound alike: $(cat "$work/out")"
 fi
 run 0 --vnodes 2 -n $((cpus + 1)) --dry-run true

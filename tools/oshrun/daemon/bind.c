@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BIND_LIST 28 /* bytes of the list of processors in the text */
+enum { BIND_LIST = 100 }; /* bytes of the list of processors in the text */
 
 uint32_t bind_cpu_count(void)
 {
@@ -104,7 +104,8 @@ static void bind_fill(struct bind_place *p, hwloc_topology_t topo, hwloc_obj_typ
     for (uint32_t i = share.first; i < share.end; i++)
         hwloc_bitmap_or(cpus, cpus, hwloc_get_obj_by_type(topo, type, i)->cpuset);
     hwloc_cpuset_to_glibc_sched_affinity(topo, cpus, &p->cpus, sizeof p->cpus);
-    hwloc_bitmap_list_snprintf(list, sizeof list, cpus);
+    if (hwloc_bitmap_list_snprintf(list, sizeof list, cpus) >= (int)sizeof list)
+        memcpy(list + sizeof list - sizeof "...", "...", sizeof "...");
     if (share.end - share.first == 1)
         snprintf(p->text, sizeof p->text, "%s %u (cpu %s)", name, share.first, list);
     else

@@ -11,7 +11,7 @@
 
 #include <sched.h>
 
-#define BIND_TEXT 64
+#define BIND_TEXT 160
 
 struct bind_place {
     cpu_set_t cpus;
