@@ -22,7 +22,7 @@ static inline void futex_wake_one_private(const uint32_t *word)
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/* The same for sleepers with a common bit: a wake-up reaches all whose bits meet it. */
+/* A wake-up with some bits wakes all waiters that have one of these bits. */
 static inline void futex_wait_bits_private(const uint32_t *word, uint32_t seen,
                                            uint32_t bits)
 {

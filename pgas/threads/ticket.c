@@ -11,7 +11,8 @@
 #define THREADS_POINT(point) ((void)0)
 #endif
 
-/* A waiter polls longer the nearer its turn is: behind two others, it sleeps at once. */
+/* A waiter polls if at most TICKET_NEAR tickets precede its own; else it sleeps at once.
+ */
 enum { TICKET_SPINS = 200, TICKET_NEAR = 2 };
 
 /* A wake-up reaches the sleepers of this bit: with up to 32 waiters, one thread. */
@@ -48,8 +49,8 @@ void ticket_wait(struct ticket_lock *l, uint32_t ticket)
     fetch_add_acq_rel_u32(&l->sleepers, UINT32_MAX);
 }
 
-/* The owner may have released the lock again by now, and its memory been reused: a
- * wake-up of whatever sleeps at that address is without consequence. */
+/* The next owner may have released the lock again by now: a wake-up too many is without
+ * consequence. */
 void ticket_wake(struct ticket_lock *l, uint32_t ticket)
 {
     THREADS_POINT(WAKE);

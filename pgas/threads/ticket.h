@@ -16,6 +16,9 @@
  * `sleepers`, then the kernel compares `serving`: a full fence lies between the two
  * accesses on both sides, so that at least one of them sees the other's store.  Within a
  * process only.
+ *
+ * Memory: ticket_release reads `sleepers` after the next owner may have the lock, so the
+ * lock must exist until all calls of ticket_release have returned.
  * Uses: atomic, futex, pause.  Used by: tests and bench/locks_bench; see
  * pgas/threads/README.md for the choice of a lock.
  */

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "pgas/threads/adaptive.h"
+#include "tests/unit/threads_run.h"
 
 enum { THREADS = 8, INCREMENTS = 3000, HOGS = 2, WAITS = 50 };
 
@@ -39,12 +40,7 @@ static void *increment(void *arg)
 
 Test(adaptive, one_owner_at_a_time)
 {
-    pthread_t threads[THREADS];
-
-    for (int i = 0; i < THREADS; i++)
-        cr_assert_eq(pthread_create(&threads[i], NULL, increment, NULL), 0);
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
+    threads_run(THREADS, increment);
     cr_expect_eq(counter, (uint64_t)THREADS * INCREMENTS);
     cr_expect_eq(lock.word, 0);
     cr_expect_eq(lock.queue.tail, 0);

@@ -19,7 +19,8 @@ UNIT_TESTS = \
 	tests/unit/starter_test tests/unit/team_test tests/unit/ticket_test tests/unit/tree_test \
 	tests/unit/tune_test
 # The lock itself is compiled with delays, too.
-tests_unit_ticket_test_SOURCES = tests/unit/ticket_test.c tests/unit/threads_point.h pgas/threads/ticket.c
+tests_unit_ticket_test_SOURCES = tests/unit/ticket_test.c tests/unit/threads_point.h tests/unit/threads_run.h \
+	pgas/threads/ticket.c
 tests_unit_ticket_test_CFLAGS = $(AM_CFLAGS) $(CRITERION_CFLAGS) -Wno-pedantic \
 	-include $(top_srcdir)/tests/unit/threads_point.h
 tests_unit_rings_test_SOURCES = tests/unit/rings_test.c tests/unit/threads_point.h

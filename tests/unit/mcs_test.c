@@ -8,6 +8,7 @@
 #include <sched.h>
 
 #include "pgas/threads/mcs.h"
+#include "tests/unit/threads_run.h"
 
 enum { THREADS = 8, INCREMENTS = 3000 };
 
@@ -30,12 +31,7 @@ static void *increment(void *arg)
 
 Test(mcs, one_owner_at_a_time)
 {
-    pthread_t threads[THREADS];
-
-    for (int i = 0; i < THREADS; i++)
-        cr_assert_eq(pthread_create(&threads[i], NULL, increment, NULL), 0);
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
+    threads_run(THREADS, increment);
     cr_expect_eq(counter, (uint64_t)THREADS * INCREMENTS);
     cr_expect_eq(lock.tail, 0);
 }

@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "pgas/threads/ticket.h"
+#include "tests/unit/threads_run.h"
 
 enum { THREADS = 8, INCREMENTS = 500 };
 
@@ -29,12 +30,7 @@ static void *increment(void *arg)
 
 Test(ticket, one_owner_at_a_time, .timeout = 300)
 {
-    pthread_t threads[THREADS];
-
-    for (int i = 0; i < THREADS; i++)
-        cr_assert_eq(pthread_create(&threads[i], NULL, increment, NULL), 0);
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
+    threads_run(THREADS, increment);
     cr_expect_eq(counter, (uint64_t)THREADS * INCREMENTS);
     cr_expect_eq(lock.next, UINT32_MAX - 3 + THREADS * INCREMENTS);
     cr_expect_eq(lock.serving, lock.next);
@@ -51,8 +47,7 @@ static void *note_order(void *arg)
     return NULL;
 }
 
-/* Waiters get the lock in the order in which they drew tickets; all but the nearest of
- * them sleep. */
+/* Waiters get the lock in the order in which they drew tickets, although all sleep. */
 Test(ticket, first_come_first_served, .timeout = 300)
 {
     pthread_t threads[THREADS];

@@ -84,7 +84,7 @@ struct ft_link {
     bool writes;    /* waits for space in the socket buffer */
     uint64_t id;
     uint64_t deadline_ns; /* of the authentication */
-    bool frozen;          /* not read, as an attempt has told what has been received */
+    bool frozen;          /* not read: a proof has stated how much was received */
     uint64_t probe_ns;    /* of the next probe; FT_NEVER: nothing was sent since */
     uint64_t probe_interval_ns;
     uint64_t written, acked; /* bytes: given to TCP; acknowledged at the last look */

@@ -120,6 +120,8 @@ static int bind_spread(struct bind_plan *plan, const struct job *job,
     uint32_t npes = job->node[job->here].npes;
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
 
+    if (cpus == NULL)
+        error_report("no memory to bind %u PEs", npes);
     if (cpus == NULL || bind_make_places(plan, npes) != 0) {
         hwloc_bitmap_free(cpus);
         return -1;
