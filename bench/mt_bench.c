@@ -230,8 +230,9 @@ static void *work(void *arg)
     if (w->point->mode == MODE_PRIVATE &&
         shmem_ctx_create(SHMEM_CTX_PRIVATE, &w->ctx) != 0)
         fail("shmem_ctx_create(SHMEM_CTX_PRIVATE) failed");
-    /* Connections are opened at the first use of a context. */
-    for (int pe = 0; pe < npes && w->point->mode == MODE_PRIVATE; pe++)
+    /* Connections are opened at the first use of a context; the default one may have some
+     * for each thread. */
+    for (int pe = 0; pe < npes; pe++)
         (void)shmem_ctx_long_g(w->ctx, control, pe);
     pthread_barrier_wait(&start);
     w->begin = now();

@@ -61,7 +61,7 @@ static void profile_gather_barrier(void)
 
 static void profile_gather_fetch(void *to, const void *from, size_t bytes, int pe)
 {
-    rma_get(SHMEM_CTX_DEFAULT, to, from, bytes, pe, PROFILE_FN);
+    rma_get(CTX_LIBRARY, to, from, bytes, pe, PROFILE_FN);
 }
 
 /* ---- messages of one word ------------------------------------------------------- */
@@ -95,8 +95,8 @@ static uint64_t profile_gather_recv_word(uint64_t last)
 
 static void profile_gather_send_word(int pe, uint64_t word)
 {
-    order_fence(SHMEM_CTX_DEFAULT, PROFILE_FN);
-    rma_put(SHMEM_CTX_DEFAULT, &profile_gather_window()->word, &word, sizeof word, pe,
+    order_fence(CTX_LIBRARY, PROFILE_FN);
+    rma_put(CTX_LIBRARY, &profile_gather_window()->word, &word, sizeof word, pe,
             PROFILE_FN);
 }
 
@@ -296,7 +296,7 @@ static uint64_t profile_gather_ping_pong(const struct profile_alpha *pair, void 
 
     if (!first)
         profile_gather_recv_word(word);
-    rma_put(SHMEM_CTX_DEFAULT, buffer, buffer, bytes, other, PROFILE_FN);
+    rma_put(CTX_LIBRARY, buffer, buffer, bytes, other, PROFILE_FN);
     profile_gather_send_word(other, ++*sent);
     if (first)
         profile_gather_recv_word(word);

@@ -15,14 +15,14 @@ static inline void order_fence(shmem_ctx_t ctx, const char *fn)
 {
     fence_acq_rel();
     if (unlikely(pgas_self.net != NULL))
-        net_fence(ctx_net_used(ctx), fn);
+        ctx_net_fence(ctx, fn);
 }
 
 static inline void order_quiet(shmem_ctx_t ctx, const char *fn)
 {
     fence_full();
     if (unlikely(pgas_self.net != NULL))
-        net_quiet(ctx_net_used(ctx), fn);
+        ctx_net_quiet(ctx, fn);
 }
 
 #endif

@@ -17,7 +17,8 @@
  * scheduling each thread acquires the lock (tests/models/adaptive.pml).
  *
  * Orders: setting HELD (acquire) sees the release that cleared it.  Within a process
- * only. Uses: atomic, mcs.  Used by: compat/mpi/match/match_tail.
+ * only. Uses: atomic, mcs.  Used by: core/progress/net,
+ * compat/mpi/match/match_tail.
  */
 #ifndef PGAS_THREADS_ADAPTIVE_H
 #define PGAS_THREADS_ADAPTIVE_H
@@ -41,6 +42,13 @@ static inline void adaptive_acquire(struct adaptive_lock *l)
 {
     if (unlikely(cas_acq_rel_u32(&l->word, 0, ADAPTIVE_HELD) != 0))
         adaptive_wait(l);
+}
+
+/* False if another thread owns or has reserved the lock. */
+static inline bool adaptive_try_acquire(struct adaptive_lock *l)
+{
+    return load_relaxed_u32(&l->word) == 0 &&
+           cas_acq_rel_u32(&l->word, 0, ADAPTIVE_HELD) == 0;
 }
 
 static inline void adaptive_release(struct adaptive_lock *l)

@@ -65,7 +65,7 @@ static void alltoall_get_block(const struct shmem_team *team, int i, char *to,
     int pe = team_world_pe(team, i);
 
     if (unlikely(net_remote(pe)))
-        rma_get_nbi(SHMEM_CTX_DEFAULT, to, block, each, pe, fn);
+        rma_get_nbi(CTX_LIBRARY, to, block, each, pe, fn);
     else
         copy_part(to, peer_at(block, each, pe, fn), each, each * npes * npes);
 }
@@ -82,7 +82,7 @@ static void alltoall_exchange_barrier(struct shmem_team *team, void *dest,
         alltoall_get_block(team, i, to + (size_t)i * each, source, each, fn);
     }
     if (unlikely(team->remote))
-        order_quiet(SHMEM_CTX_DEFAULT, fn);
+        order_quiet(CTX_LIBRARY, fn);
     barrier_sync(team, fn); /* all sources have been read */
     bounce_close(to, dest, all);
 }
@@ -143,7 +143,7 @@ static bool alltoall_pairwise_put(void *job, const struct schedule_step *step)
     if (net_remote(pe))
         alltoall_pairwise_notify(j, to, from, pe);
     else
-        signal_put(SHMEM_CTX_DEFAULT, &(struct signal_put){to, from, j->each, 1, false},
+        signal_put(CTX_LIBRARY, &(struct signal_put){to, from, j->each, 1, false},
                    j->word, 1, SHMEM_SIGNAL_ADD, pe, j->fn);
     stress_point();
     return true;

@@ -38,6 +38,8 @@
 #include "pgas/coll/sync/bounce.h"
 #include "pgas/coll/sync/scratch.h"
 #include "pgas/coll/sync/team_coll.h"
+#include "pgas/core/team/ctx.h"
+#include "pgas/core/team/ctx.h"
 #include "pgas/core/check/check.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/memory/peer.h"
@@ -220,7 +222,7 @@ static void alltoall_inter_pack(const struct job *j, char *to, int node)
         for (int k = 0; k < n->local_pes; k++, to += j->each) {
             const char *source = symaddr_decode(alltoall_inter_notice(j, k)->source);
             size_t block = (size_t)alltoall_inter_pe_at(j, pos) * j->each;
-            strided_get(SHMEM_CTX_DEFAULT, to, source + block * (size_t)j->x.sst,
+            strided_get(CTX_LIBRARY, to, source + block * (size_t)j->x.sst,
                         alltoall_inter_elements(j, 1, j->x.sst),
                         team_world_pe(j->team, n->local_pe[k]), j->fn);
         }

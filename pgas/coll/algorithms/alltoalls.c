@@ -76,8 +76,8 @@ static void alltoalls_exchange_barrier(struct shmem_team *team, void *dest,
     barrier_sync(team, fn); /* all sources are ready */
     for (int k = 0; k < team->npes; k++) {
         int i = (team->me + k) % team->npes;
-        strided_get(SHMEM_CTX_DEFAULT, to + (size_t)i * x->n * x->size * (size_t)s.dst,
-                    block, s, team_world_pe(team, i), fn);
+        strided_get(CTX_LIBRARY, to + (size_t)i * x->n * x->size * (size_t)s.dst, block,
+                    s, team_world_pe(team, i), fn);
     }
     barrier_sync(team, fn); /* all sources have been read */
     if (to != dest)
@@ -106,11 +106,11 @@ static void alltoalls_exchange_puts(struct shmem_team *team, char *dest,
     barrier_sync(team, fn);
     for (int k = 1; k <= team->npes; k++) { /* the own block while others are sent */
         int i = (team->me + k) % team->npes;
-        strided_put(SHMEM_CTX_DEFAULT, dest + at,
+        strided_put(CTX_LIBRARY, dest + at,
                     (copy != NULL ? copy : source) + (size_t)i * from_step, s,
                     team_world_pe(team, i), fn);
     }
-    order_quiet(SHMEM_CTX_DEFAULT, fn);
+    order_quiet(CTX_LIBRARY, fn);
     barrier_sync(team, fn);
     ft_temp_free(copy);
 }
@@ -135,7 +135,7 @@ static void alltoalls_get_block(const struct blocks *b, int i)
 {
     const struct strided s = {b->x.dst, b->x.sst, 1, b->x.n, b->x.size};
 
-    strided_get(SHMEM_CTX_DEFAULT, b->dest + alltoalls_block_at(b, i, b->x.dst),
+    strided_get(CTX_LIBRARY, b->dest + alltoalls_block_at(b, i, b->x.dst),
                 b->source + alltoalls_block_at(b, b->team->me, b->x.sst), s,
                 team_world_pe(b->team, i), b->fn);
 }
@@ -147,7 +147,7 @@ static void alltoalls_swap_blocks(const void *job, int i)
     const struct strided s = {b->x.dst, b->x.sst, 1, b->x.n, b->x.size};
 
     alltoalls_get_block(b, i);
-    strided_put(SHMEM_CTX_DEFAULT, b->dest + alltoalls_block_at(b, b->team->me, b->x.dst),
+    strided_put(CTX_LIBRARY, b->dest + alltoalls_block_at(b, b->team->me, b->x.dst),
                 b->source + alltoalls_block_at(b, i, b->x.sst), s,
                 team_world_pe(b->team, i), b->fn);
 }

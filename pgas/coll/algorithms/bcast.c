@@ -57,8 +57,8 @@ static void bcast_mailbox(const struct job *j)
 static void bcast_get_from_root(const struct job *j, struct mailbox *b)
 {
     (void)mailbox_of(b, j->root);
-    rma_get(SHMEM_CTX_DEFAULT, j->dest, j->source, j->bytes,
-            team_world_pe(j->team, j->root), j->fn);
+    rma_get(CTX_LIBRARY, j->dest, j->source, j->bytes, team_world_pe(j->team, j->root),
+            j->fn);
     mailbox_close(b);
 }
 
@@ -90,7 +90,7 @@ static void bcast_barrier(const struct job *j)
 
     barrier_sync(team, j->fn); /* the source is ready, and dest may be written */
     if (team->me != j->root)
-        rma_get(SHMEM_CTX_DEFAULT, j->dest, j->source, j->bytes, from, j->fn);
+        rma_get(CTX_LIBRARY, j->dest, j->source, j->bytes, from, j->fn);
     else if (mine && !late)
         copy_bytes(j->dest, j->source, j->bytes);
     barrier_sync(team, j->fn); /* the source may be changed */

@@ -41,7 +41,7 @@ static void collect_get(const struct shmem_team *team, int i, char *to,
     int pe = team_world_pe(team, i);
 
     if (bytes > 0 && unlikely(net_remote(pe)))
-        rma_get_nbi(SHMEM_CTX_DEFAULT, to, source, bytes, pe, fn);
+        rma_get_nbi(CTX_LIBRARY, to, source, bytes, pe, fn);
     else if (bytes > 0)
         copy_part(to, peer_at(source, bytes, pe, fn), bytes, all * (size_t)team->npes);
 }
@@ -50,7 +50,7 @@ static void collect_get(const struct shmem_team *team, int i, char *to,
 static void collect_complete_gets(const struct shmem_team *team, const char *fn)
 {
     if (unlikely(team->remote))
-        order_quiet(SHMEM_CTX_DEFAULT, fn);
+        order_quiet(CTX_LIBRARY, fn);
 }
 
 /* Blocks are piggybacked on a barrier. */

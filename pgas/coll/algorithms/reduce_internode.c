@@ -133,7 +133,7 @@ static void reduce_inter_combine_slice(const struct reduce_job *j, struct slice 
         reduce_inter_combine(j, &r, r.own[0]);
         for (int k = 0; k < j->team->npes; k++) {
             int i = (j->team->me + k) % j->team->npes;
-            rma_put_nbi(SHMEM_CTX_DEFAULT, dest, r.own[0], r.n * j->size,
+            rma_put_nbi(CTX_LIBRARY, dest, r.own[0], r.n * j->size,
                         team_world_pe(j->team, i), j->fn);
         }
     }

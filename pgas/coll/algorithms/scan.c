@@ -95,7 +95,7 @@ static void scan_chunk_remote(const struct job *j, const struct remote *r)
         const char *out = j->exclusive ? before : sum;
         if (chunk != NULL)
             out = memcpy(chunk, out, bytes);
-        rma_put_nbi(SHMEM_CTX_DEFAULT, j->dest + at, out, bytes, pe, j->fn);
+        rma_put_nbi(CTX_LIBRARY, j->dest + at, out, bytes, pe, j->fn);
     }
 }
 

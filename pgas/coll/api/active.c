@@ -329,13 +329,12 @@ static uint64_t active_vote_count(const struct shmem_team *set, uint64_t mine,
     for (int i = 1; i < set->npes; i++) {
         int pe = team_world_pe(set, i);
         if (unlikely(net_remote(pe)))
-            rma_get_nbi(SHMEM_CTX_DEFAULT, &vote[i], set->psync + PART, sizeof vote[i],
-                        pe, fn);
+            rma_get_nbi(CTX_LIBRARY, &vote[i], set->psync + PART, sizeof vote[i], pe, fn);
         else
             vote[i] = load_relaxed_u64(active_word_of(set, PART, i, fn));
     }
     if (set->remote)
-        order_quiet(SHMEM_CTX_DEFAULT, fn);
+        order_quiet(CTX_LIBRARY, fn);
     for (int i = 1; i < set->npes; i++)
         result = active_vote_merge(result, vote[i]);
     ft_temp_free(vote);

@@ -271,7 +271,7 @@ static void life_complete(bool exiting)
 {
     fence_full(); /* complete this PE's puts before it announces its departure */
     if (pgas_self.net != NULL) {
-        net_quiet(net_ctx_default(), "shmem_finalize");
+        net_pool_quiet("shmem_finalize");
         if (!exiting) /* at exit other threads may still use contexts */
             ctx_close_all();
     }

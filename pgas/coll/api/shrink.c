@@ -203,8 +203,10 @@ int shrink_team(struct shmem_team *team, shmem_team_t *survivors, const char *fn
         struct team_set all = {.size = team->npes, .stride = 1};
         return split_team(team, &all, survivors, fn);
     }
-    if (pgas_self.net != NULL)
+    if (pgas_self.net != NULL) {
+        net_pool_quiet(fn);
         net_quiet_all(net_ctx_default(), fn);
+    }
     struct shrink s = {.team = team,
                        .n = team == team_world() ? TEAMS_MAX : 1,
                        .failed = shrink_new_set(fn),

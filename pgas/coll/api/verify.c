@@ -137,7 +137,7 @@ static void verify_by_barriers(const struct check_call *c, struct shmem_team *te
     struct verify_call *mine = verify_call_here(team), first;
     verify_record(c, mine);
     barrier_sync(team, c->fn);
-    rma_get(SHMEM_CTX_DEFAULT, &first, mine, sizeof first, team_world_pe(team, 0), c->fn);
+    rma_get(CTX_LIBRARY, &first, mine, sizeof first, team_world_pe(team, 0), c->fn);
     verify_compare(c, mine, &first, team_world_pe(team, 0));
     barrier_sync(team, c->fn);
     memset(mine, 0, sizeof *mine);

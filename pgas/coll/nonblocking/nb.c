@@ -220,7 +220,7 @@ static void nb_probe_remote(const struct nb *r, int i)
 
     if (probe_pe(left, pe, r->fn) == 0)
         return;
-    rma_get(SHMEM_CTX_DEFAULT, &ended, calls, sizeof ended, pe, r->fn);
+    rma_get(CTX_LIBRARY, &ended, calls, sizeof ended, pe, r->fn);
     nb_judge(r, i, ended);
 }
 

@@ -53,7 +53,7 @@ static void shared_inter_get(const struct shmemx_shared *s, void *to, int node, 
                              size_t n, const char *fn)
 {
     if (n > 0)
-        rma_get_nbi(SHMEM_CTX_DEFAULT, to, shared_inter_copy_at(s, node, at), n,
+        rma_get_nbi(CTX_LIBRARY, to, shared_inter_copy_at(s, node, at), n,
                     shared_inter_leader_of(s, node), fn);
 }
 
@@ -64,7 +64,7 @@ static void shared_inter_finish(const struct shmemx_shared *s, const char *fn)
         shared_await_ready(s, fn);
         return;
     }
-    order_quiet(SHMEM_CTX_DEFAULT, fn);
+    order_quiet(CTX_LIBRARY, fn);
     shared_release(s);
 }
 
@@ -75,11 +75,11 @@ static void shared_inter_announce(const struct shmemx_shared *s, const char *fn)
 {
     const struct team_nodes *n = s->team->nodes;
 
-    order_fence(SHMEM_CTX_DEFAULT, fn);
+    order_fence(CTX_LIBRARY, fn);
     for (int k = 1; k < n->leaders; k++) {
         int node = (n->me + k) % n->leaders;
         char *head = shared_inter_copy_at(s, node, 0) - sizeof(struct shared_head);
-        signal_update(SHMEM_CTX_DEFAULT,
+        signal_update(CTX_LIBRARY,
                       (uint64_t *)(head + offsetof(struct shared_head, remote_ready)),
                       s->calls, SHMEM_SIGNAL_SET, shared_inter_leader_of(s, node), fn);
     }
@@ -174,7 +174,7 @@ static void shared_inter_combine_parts(const struct shared_sum *sum, struct slic
             shared_inter_get(sum->s, part + (size_t)node * bytes, node, at, bytes,
                              sum->fn);
         }
-        order_quiet(SHMEM_CTX_DEFAULT, sum->fn);
+        order_quiet(CTX_LIBRARY, sum->fn);
         shared_inter_combine_part(sum, part, first, n);
     }
     ft_temp_free(part);

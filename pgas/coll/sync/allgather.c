@@ -57,9 +57,9 @@ static struct descriptors allgather_fetch(struct shmem_team *team, const void *m
 
     barrier_sync(team, fn);
     for (int i = 0; i < team->npes; i++)
-        rma_get_nbi(SHMEM_CTX_DEFAULT, entry + (size_t)i * bytes, mine, bytes,
+        rma_get_nbi(CTX_LIBRARY, entry + (size_t)i * bytes, mine, bytes,
                     team_world_pe(team, i), fn);
-    order_quiet(SHMEM_CTX_DEFAULT, fn);
+    order_quiet(CTX_LIBRARY, fn);
     return (struct descriptors){team, entry, bytes, entry};
 }
 

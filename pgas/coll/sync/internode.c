@@ -435,9 +435,9 @@ static void internode_flush_signals(const struct shmem_team *team, const char *f
 
     for (int i = 0; schedule_step(&s, i, &step); i++)
         if (step.kind == STEP_SEND)
-            rma_get_nbi(SHMEM_CTX_DEFAULT, &byte, team_here(team, 0), 1,
+            rma_get_nbi(CTX_LIBRARY, &byte, team_here(team, 0), 1,
                         team_world_pe(team, team->nodes->leader[step.peer]), fn);
-    order_quiet(SHMEM_CTX_DEFAULT, fn);
+    order_quiet(CTX_LIBRARY, fn);
 }
 
 /* After the release the leader waits until all PEs of its node have observed it, because

@@ -64,7 +64,7 @@ void leader_exchange_end(struct exchange *h, bool all)
     for (unsigned i = 0; i < s->sends && i < LEADER_SENDS; i++)
         leader_msg_await_sent(h, &s->send[i]);
     if (leader_msg_reuses_words(h))
-        order_quiet(SHMEM_CTX_DEFAULT, h->fn);
+        order_quiet(CTX_LIBRARY, h->fn);
     if (all)
         credit_return(&s->calls, s->calls.seq - 1);
     s->messages += (uint64_t)h->steps;
@@ -167,8 +167,8 @@ static void leader_msg_put_with_signal(const struct exchange *h, int step, int n
                                        const struct signal_put *put)
 {
     if (unlikely(step > 0 && step % LEADER_WORDS == 0))
-        order_fence(SHMEM_CTX_DEFAULT, h->fn);
-    signal_put(SHMEM_CTX_DEFAULT, put, leader_msg_word_of(h, step),
+        order_fence(CTX_LIBRARY, h->fn);
+    signal_put(CTX_LIBRARY, put, leader_msg_word_of(h, step),
                leader_msg_number_of(h, step), SHMEM_SIGNAL_SET, leader_of(h, node),
                h->fn);
 }
@@ -214,7 +214,7 @@ void leader_signal(const struct exchange *h, int step, int node)
 {
     stress_point();
     if (leader_msg_reuses_words(h)) {
-        order_fence(SHMEM_CTX_DEFAULT, h->fn);
+        order_fence(CTX_LIBRARY, h->fn);
         leader_msg_put_with_signal(h, step, node, &(struct signal_put){.nbi = true});
     } else {
         leader_msg_notify_after_puts(h, step, node);

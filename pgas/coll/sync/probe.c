@@ -25,6 +25,6 @@ uint32_t probe_pe(const uint32_t *word, int pe, const char *fn)
 {
     uint32_t value;
 
-    rma_get(SHMEM_CTX_DEFAULT, &value, word, sizeof value, pe, fn);
+    rma_get(CTX_LIBRARY, &value, word, sizeof value, pe, fn);
     return value;
 }

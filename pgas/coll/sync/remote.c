@@ -48,7 +48,7 @@ static void remote_fetch(const struct remote *r, size_t first)
         int pe = team_world_pe(r->team, i);
         if (!net_remote(pe))
             continue;
-        rma_get_nbi(SHMEM_CTX_DEFAULT, to, r->source + first * r->size,
+        rma_get_nbi(CTX_LIBRARY, to, r->source + first * r->size,
                     remote_elements_at(r, first) * r->size, pe, r->fn);
         to += remote_step_of(r);
     }
@@ -82,7 +82,7 @@ bool remote_next(struct remote *r)
 {
     if (r->chunk == 0)
         return false;
-    order_quiet(SHMEM_CTX_DEFAULT, r->fn);
+    order_quiet(CTX_LIBRARY, r->fn);
     r->first += r->n;
     if (r->first >= r->slice.end)
         return false;

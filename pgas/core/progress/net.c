@@ -242,13 +242,13 @@ void net_open(const struct boot *b)
     net_check_interface(n->world.interface);
     if (b->nnodes < 2 ? !net_open_on_node(n, reasons) : !net_open_one(n, reasons))
         net_refuse(b, reasons);
-    pthread_mutex_init(&n->ctx_0.lock, NULL);
     pthread_mutex_init(&n->ctx_lock, NULL);
     pthread_mutex_init(&n->open_lock, NULL);
     pthread_mutex_init(&n->boot_lock, NULL);
     pthread_mutex_init(&n->suspects.lock, NULL);
     n->ctx_0.t = n->t->ctx_0(n->open);
     n->ctx_0.locked = n->ctx_0.serves = true;
+    net_pool_init(&n->pool, &n->ctx_0);
     net_watch_init();
     net_set_text(n);
     net_endpoint_write(n);
@@ -313,6 +313,7 @@ void net_close(bool exiting)
     if (exiting)
         return; /* other threads may still use it */
     net_log_statistics(n);
+    net_pool_close(&n->pool);
     n->t->close(n->open);
     pgas_self.net = NULL;
     pgas_self.node_of = NULL;
@@ -329,13 +330,13 @@ void net_lock(struct net_ctx *c)
 {
     pgas_thread.locks++;
     if (c->locked)
-        pthread_mutex_lock(&c->lock);
+        adaptive_acquire(&c->lock);
 }
 
 bool net_try_lock(struct net_ctx *c)
 {
     pgas_thread.locks++;
-    if (c->locked ? pthread_mutex_trylock(&c->lock) == 0
+    if (c->locked ? adaptive_try_acquire(&c->lock)
                   : pthread_equal(c->owner, pthread_self()) && pgas_thread.locks == 1)
         return true;
     pgas_thread.locks--;
@@ -356,7 +357,7 @@ bool net_try_serve(struct net_ctx *c)
 void net_unlock(struct net_ctx *c)
 {
     if (c->locked)
-        pthread_mutex_unlock(&c->lock);
+        adaptive_release(&c->lock);
     pgas_thread.locks--;
 }
 
@@ -385,7 +386,6 @@ struct net_ctx *net_ctx_open(bool private, bool serialized)
 
     if (c == NULL)
         return &n->ctx_0;
-    pthread_mutex_init(&c->lock, NULL);
     /* The progress thread skips contexts without a lock. */
     c->locked = !private || n->t->send != NULL;
     c->exclusive = private || serialized;
@@ -418,6 +418,5 @@ void net_ctx_close(struct net_ctx *c)
     pthread_mutex_lock(&n->open_lock);
     n->t->ctx_close(c->t);
     pthread_mutex_unlock(&n->open_lock);
-    pthread_mutex_destroy(&c->lock);
     free(c);
 }

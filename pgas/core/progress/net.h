@@ -71,8 +71,10 @@ const char *net_text(void);
 
 /* ---- contexts -------------------------------------------------------------------- */
 
-/* The default context, shared by all threads; NULL if the job has no transport. */
+/* Context 0, which the library uses; NULL if the job has no transport. */
 struct net_ctx *net_ctx_default(void);
+/* The context behind the default one for the calling thread (net_pool.c). */
+struct net_ctx *net_pool_ctx(void);
 /* A transport context for a user context, or the default one if the transport has no
  * more.  `private`: only the calling thread will use it; `serialized`: one thread at a
  * time will. */
@@ -153,6 +155,10 @@ bool net_quick_signal(void);
 void net_fence(struct net_ctx *c, const char *fn);
 /* Completes all operations posted on c.  Does nothing for NULL. */
 void net_quiet(struct net_ctx *c, const char *fn);
+/* Fence and quiet of the default context: of all operations that any thread has posted
+ * on it before. */
+void net_pool_fence(const char *fn);
+void net_pool_quiet(const char *fn);
 /* As net_quiet, and completes notified puts, too; with SHMEM_FT=continue only.  A PE
  * whose collective has ended because of a failure has no other means to know that they
  * have arrived, and survivors reuse the memory that they would change. */

@@ -12,6 +12,7 @@
 #include "pgas/core/boot/boot.h"
 #include "pgas/core/progress/net.h"
 #include "pgas/core/progress/progress.h"
+#include "pgas/threads/adaptive.h"
 
 /*
  * A transport context.  Only one thread at a time may call the transport with it: `lock`
@@ -32,6 +33,10 @@ struct net_ctx {
      * release after calls of the transport: a thread that loads 0 with acquire may treat
      * the operations as complete. */
     uint32_t open;
+    /* Number of moments at which nothing was outstanding.  Stored under lock: a thread
+     * that sees a change knows that the operations have completed which happened before
+     * its earlier load. */
+    uint32_t drained;
     /* Changes with progress that may let a thread proceed (block_wait.private).  Stored
      * under lock. */
     uint32_t progressed;
@@ -44,8 +49,19 @@ struct net_ctx {
     /* 1: the progress thread may sleep without the descriptor of the context, because it
      * was attended or locked.  Atomic. */
     uint32_t skipped;
-    pthread_mutex_t lock;
+    struct adaptive_lock lock;
     struct net_ctx *next; /* in net->contexts */
+};
+
+/* The contexts behind the default one (net_pool.c): of[0] is context 0, the others are
+ * NULL until they are opened. */
+enum { NET_POOL_MAX = 16 };
+struct net_pool {
+    uint32_t size;
+    uint32_t threads;                 /* that have been assigned a context; atomic */
+    uint32_t shared;                  /* 1: one besides context 0 is open; atomic */
+    pthread_mutex_t lock;             /* serialises their opening */
+    struct net_ctx *of[NET_POOL_MAX]; /* atomic */
 };
 
 /* PEs that the transport has lost and that are not known to be dead.  If more are lost at
@@ -70,6 +86,7 @@ struct net {
     /* Serialises the opening and closing of contexts, which may take long: waiting
      * threads need ctx_lock meanwhile.  Acquired before the locks of transports. */
     pthread_mutex_t open_lock;
+    struct net_pool pool;
     struct net_ctx *contexts;  /* list of all except ctx_0; under ctx_lock */
     pthread_mutex_t boot_lock; /* serialises requests to the launcher */
     const struct boot *boot;
@@ -91,6 +108,12 @@ struct net {
     uint64_t wake_ns; /* time of the next wake-up of sleepers on any store; relaxed */
 };
 
+/* Nothing is outstanding.  The lock is held. */
+static inline void net_ctx_drained(struct net_ctx *c)
+{
+    store_release_u32(&c->drained, c->drained + 1);
+}
+
 /* Whether quiet must wait for an operation; a completed quiet itself closes. */
 enum net_tracking { NET_UNTRACKED, NET_OPENS, NET_CLOSES };
 
@@ -111,6 +134,7 @@ struct net_op {
     struct net_fragment *fragment;
     struct transport_completion *done;
     enum net_tracking tracking;
+    uint32_t drained; /* of a quiet: that of the context when it was called */
     int rc;
 };
 
@@ -206,6 +230,16 @@ void net_endpoint_publish(struct net *n);
 /* transport_world.address_of */
 ssize_t net_endpoint_address(const struct transport_world *world, int pe, void *to,
                              size_t space);
+
+/* net_quiet for the operations that happen before the load of `drained`. */
+void net_quiet_since(struct net_ctx *c, uint32_t drained, const char *fn);
+
+/* ---- net_pool.c: the default context ------------------------------------------------
+ */
+
+void net_pool_init(struct net_pool *p, struct net_ctx *ctx_0);
+/* Closes all contexts except context 0. */
+void net_pool_close(struct net_pool *p);
 
 /* ---- net_lost.c: failed PEs -------------------------------------------------------- */
 

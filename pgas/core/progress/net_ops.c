@@ -87,14 +87,27 @@ ALWAYS_INLINE int net_post_fence(const struct net_op *o)
     return pgas_self.net->t->fence(o->c->t);
 }
 
+/* Quiet of a context that other threads use, too, ends at the first moment since its call
+ * at which any thread finds nothing outstanding, even if more has been posted since. */
 ALWAYS_INLINE int net_post_quiet(const struct net_op *o)
 {
-    return pgas_self.net->t->quiet(o->c->t);
+    if (load_relaxed_u32(&o->c->drained) != o->drained)
+        return 0;
+    int rc = pgas_self.net->t->quiet(o->c->t);
+    if (rc == 0) {
+        net_ctx_drained(o->c);
+        store_release_u32(&o->c->open, 0);
+    }
+    return rc;
 }
 
 ALWAYS_INLINE int net_post_quiet_all(const struct net_op *o)
 {
-    return pgas_self.net->t->quiet_all(o->c->t);
+    int rc = pgas_self.net->t->quiet_all(o->c->t);
+
+    if (rc == 0)
+        store_release_u32(&o->c->open, 0);
+    return rc;
 }
 
 /* Progresses a full context, and any context after some posts: a posting loop then reaps
@@ -119,8 +132,8 @@ static bool net_op_count(const struct net_op *o)
     bool first = o->tracking == NET_OPENS && load_relaxed_u32(&c->open) == 0;
 
     c->posts += o->symaddr.pe != NET_NO_PE;
-    if (o->tracking != NET_UNTRACKED)
-        store_release_u32(&c->open, o->tracking == NET_OPENS);
+    if (o->tracking == NET_OPENS)
+        store_release_u32(&c->open, 1);
     return first;
 }
 
@@ -612,9 +625,13 @@ void net_fence(struct net_ctx *c, const char *fn)
 }
 
 ALWAYS_INLINE void net_complete(struct net_ctx *c, int (*post)(const struct net_op *o),
-                                const char *fn)
+                                uint32_t drained, const char *fn)
 {
-    struct net_op o = {.c = c, .fn = fn, .symaddr.pe = NET_NO_PE, .tracking = NET_CLOSES};
+    struct net_op o = {.c = c,
+                       .fn = fn,
+                       .symaddr.pe = NET_NO_PE,
+                       .tracking = NET_CLOSES,
+                       .drained = drained};
 
     net_op_post(&o, post);
     if (unlikely(load_relaxed_u32(&pgas_self.net->suspects.n) != 0))
@@ -625,12 +642,18 @@ ALWAYS_INLINE void net_complete(struct net_ctx *c, int (*post)(const struct net_
 void net_quiet(struct net_ctx *c, const char *fn)
 {
     if (c != NULL && load_acquire_u32(&c->open) != 0)
-        net_complete(c, net_post_quiet, fn);
+        net_complete(c, net_post_quiet, load_relaxed_u32(&c->drained), fn);
+}
+
+void net_quiet_since(struct net_ctx *c, uint32_t drained, const char *fn)
+{
+    if (load_acquire_u32(&c->drained) == drained && load_acquire_u32(&c->open) != 0)
+        net_complete(c, net_post_quiet, drained, fn);
 }
 
 void net_quiet_all(struct net_ctx *c, const char *fn)
 {
     PGAS_ASSERT(pgas_self.ft != NULL);
     if (c != NULL)
-        net_complete(c, net_post_quiet_all, fn);
+        net_complete(c, net_post_quiet_all, 0, fn);
 }

@@ -87,7 +87,11 @@ static uint64_t net_ctx_pending(const struct net_ctx *c)
 /* Operations may end without an event, by a failure for instance. */
 static bool net_ctx_changed(struct net_ctx *c, uint64_t pending, int events)
 {
-    if (events <= 0 && net_ctx_pending(c) == pending)
+    uint64_t left = net_ctx_pending(c);
+
+    if (left == 0)
+        net_ctx_drained(c);
+    if (events <= 0 && left == pending)
         return false;
     store_relaxed_u32(&c->progressed, c->progressed + 1);
     return true;

@@ -62,16 +62,35 @@ static struct net_ctx *ctx_open_net(struct shmem_ctx *ctx)
 struct net_ctx *ctx_net(shmem_ctx_t ctx)
 {
     if (ctx == SHMEM_CTX_DEFAULT)
+        return net_pool_ctx();
+    if (ctx == CTX_LIBRARY)
         return net_ctx_default();
     struct net_ctx *net = __atomic_load_n(&ctx->net, __ATOMIC_ACQUIRE);
     return likely(net != NULL) ? net : ctx_open_net(ctx);
 }
 
-struct net_ctx *ctx_net_used(shmem_ctx_t ctx)
+/* The transport context; NULL if ctx was never used with a remote PE. */
+static struct net_ctx *ctx_net_used(shmem_ctx_t ctx)
 {
-    if (ctx == SHMEM_CTX_DEFAULT)
+    if (ctx == CTX_LIBRARY)
         return net_ctx_default();
     return __atomic_load_n(&ctx->net, __ATOMIC_ACQUIRE);
+}
+
+void ctx_net_fence(shmem_ctx_t ctx, const char *fn)
+{
+    if (ctx == SHMEM_CTX_DEFAULT)
+        net_pool_fence(fn);
+    else
+        net_fence(ctx_net_used(ctx), fn);
+}
+
+void ctx_net_quiet(shmem_ctx_t ctx, const char *fn)
+{
+    if (ctx == SHMEM_CTX_DEFAULT)
+        net_pool_quiet(fn);
+    else
+        net_quiet(ctx_net_used(ctx), fn);
 }
 
 /* Completes all operations of the context, then closes its transport context. */

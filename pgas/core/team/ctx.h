@@ -49,10 +49,19 @@ bool ctx_alive(shmem_ctx_t ctx);
 struct shmem_team *ctx_team(shmem_ctx_t ctx);
 shmem_team_t ctx_handle(shmem_ctx_t ctx);
 
-/* The transport context, opened at the first use; only in jobs with remote PEs. */
+/* For the operations of the library itself, such as those of the collectives: transport
+ * context 0, whatever the thread.  Its fence and quiet concern these operations only if
+ * the default context has a pool (net_pool.c).  No context of the program has this value.
+ */
+#define CTX_LIBRARY ((shmem_ctx_t)2)
+
+/* The transport context, opened at the first use; only in jobs with remote PEs.  Of the
+ * default context, the one of the calling thread. */
 struct net_ctx *ctx_net(shmem_ctx_t ctx);
-/* The transport context; NULL if ctx was never used with a remote PE. */
-struct net_ctx *ctx_net_used(shmem_ctx_t ctx);
+
+/* Fence and quiet of the remote operations; only in jobs with remote PEs. */
+void ctx_net_fence(shmem_ctx_t ctx, const char *fn);
+void ctx_net_quiet(shmem_ctx_t ctx, const char *fn);
 
 /* Creates a context of the team.  Returns 0; or -1 and sets *ctx to SHMEM_CTX_INVALID
  * (out of memory, or SHMEM_TEAM_INVALID). */

@@ -25,6 +25,7 @@ pes_tests = \
 pes_tests += \
 	tests/api/multi/contexts.pes \
 	tests/api/multi/contexts_threads.pes \
+	tests/api/multi/default_threads.pes \
 	tests/api/multi/teams.pes \
 	tests/api/multi/teams_full.pes \
 	tests/api/multi/teams_many.pes \

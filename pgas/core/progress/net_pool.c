@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * net_pool.c - the transport contexts behind the default context.
+ *
+ * With SHMEM_THREAD_MULTIPLE each thread posts its operations on the default context to
+ * one of SHMEM_CTX_POOL transport contexts, so that threads contend for the lock of a
+ * context only if there are more of them.  The first thread uses context 0; the others
+ * are opened at the first use by a thread.  The collectives use context 0 (CTX_LIBRARY).
+ *
+ * Order.  A transport orders the operations of one context only.  Operations that other
+ * threads have issued before a fence or quiet, and that happen before it, are on other
+ * contexts of the pool; and so may be those that a thread issues after it has
+ * synchronised with the thread that called fence.  Therefore a fence completes the
+ * operations of all contexts, as soon as there are several.
+ *
+ * Invariant: a context of the pool that has been used is in `of`; `shared` is nonzero if
+ * there is one besides context 0.  A thread that has synchronised with the user sees
+ * both. Uses: net_int, env.
+ */
+#include "config.h"
+
+#include "include/shmem.h"
+
+#include "pgas/core/progress/net_int.h"
+#include "pgas/core/base/pgas_assert.h"
+
+void net_pool_init(struct net_pool *p, struct net_ctx *ctx_0)
+{
+    bool threads = pgas_self.thread_level == SHMEM_THREAD_MULTIPLE;
+    uint64_t size = pgas_self.env.ctx_pool;
+
+    pthread_mutex_init(&p->lock, NULL);
+    p->size = !threads || size < 1  ? 1
+              : size < NET_POOL_MAX ? (uint32_t)size
+                                    : NET_POOL_MAX;
+    p->of[0] = ctx_0;
+}
+
+/* The index of the calling thread's context; threads get them in turn. */
+static uint32_t net_pool_index(struct net_pool *p)
+{
+    uint32_t mine = pgas_thread.pool_index;
+
+    /* Unassigned, or from an earlier shmem_init with a larger pool. */
+    if (unlikely(mine == 0 || mine > p->size))
+        mine = pgas_thread.pool_index =
+            fetch_add_acq_rel_u32(&p->threads, 1) % p->size + 1;
+    return mine - 1;
+}
+
+static __attribute__((noinline)) struct net_ctx *net_pool_open(struct net_pool *p,
+                                                               uint32_t index)
+{
+    pthread_mutex_lock(&p->lock);
+    struct net_ctx *c = __atomic_load_n(&p->of[index], __ATOMIC_RELAXED);
+    if (c == NULL) {
+        c = net_ctx_open(false, false);
+        __atomic_store_n(&p->of[index], c, __ATOMIC_RELEASE);
+        store_release_u32(&p->shared, 1);
+    }
+    pthread_mutex_unlock(&p->lock);
+    return c;
+}
+
+struct net_ctx *net_pool_ctx(void)
+{
+    struct net_pool *p = &pgas_self.net->pool;
+
+    if (likely(p->size == 1))
+        return p->of[0];
+    uint32_t index = net_pool_index(p);
+    struct net_ctx *c = __atomic_load_n(&p->of[index], __ATOMIC_ACQUIRE);
+    return likely(c != NULL) ? c : net_pool_open(p, index);
+}
+
+static bool net_pool_is_shared(const struct net_pool *p)
+{
+    return load_acquire_u32(&p->shared) != 0;
+}
+
+/* While the thread waits for one context, others may become drained. */
+static void net_pool_quiet_shared(struct net_pool *p, const char *fn)
+{
+    struct net_ctx *c[NET_POOL_MAX];
+    uint32_t drained[NET_POOL_MAX], n = 0;
+
+    for (uint32_t i = 0; i < p->size; i++) {
+        c[n] = __atomic_load_n(&p->of[i], __ATOMIC_ACQUIRE);
+        if (c[n] == NULL || load_acquire_u32(&c[n]->open) == 0)
+            continue;
+        drained[n] = load_relaxed_u32(&c[n]->drained);
+        n++;
+    }
+    if (n > 1)
+        net_send_queued(); /* all contexts, before the wait for the first */
+    for (uint32_t i = 0; i < n; i++)
+        net_quiet_since(c[i], drained[i], fn);
+}
+
+void net_pool_quiet(const char *fn)
+{
+    struct net_pool *p = &pgas_self.net->pool;
+
+    if (unlikely(net_pool_is_shared(p)))
+        net_pool_quiet_shared(p, fn);
+    else
+        net_quiet(p->of[0], fn);
+}
+
+void net_pool_fence(const char *fn)
+{
+    struct net_pool *p = &pgas_self.net->pool;
+
+    if (unlikely(net_pool_is_shared(p)))
+        net_pool_quiet(fn);
+    else
+        net_fence(p->of[0], fn);
+}
+
+void net_pool_close(struct net_pool *p)
+{
+    for (uint32_t i = 1; i < p->size; i++)
+        net_ctx_close(p->of[i]);
+    pthread_mutex_destroy(&p->lock);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * default_threads.c - SHMEM_THREAD_MULTIPLE: fence, quiet and barrier of one thread
+ * concern the operations that other threads have issued on the default context before,
+ * and those that they issue afterwards.
+ *
+ * In a round each thread updates words of the next PE.  After a barrier of the threads
+ * one of them calls fence, quiet or shmem_barrier_all; after another one, a different
+ * thread checks the words: there, or here when a flag or the barrier says that they have
+ * arrived.
+ */
+#include "config.h"
+
+#include <pthread.h>
+
+#include "tests/api/multi/check.h"
+
+enum { THREADS = 6, ROUNDS = 96 };
+enum kind { FENCE, QUIET, BARRIER, KINDS };
+
+static struct words {
+    long put_nbi, put, add;
+} words[THREADS];
+static long flag;
+static int next;
+static pthread_barrier_t threads;
+
+static void update(int thread, const long *round)
+{
+    shmem_long_put_nbi(&words[thread].put_nbi, round, 1, next);
+    shmem_long_p(&words[thread].put, *round, next);
+    shmem_long_atomic_add(&words[thread].add, 1, next);
+}
+
+static void order(enum kind kind)
+{
+    if (kind == FENCE)
+        shmem_fence();
+    else if (kind == QUIET)
+        shmem_quiet();
+    else
+        shmem_barrier_all();
+}
+
+static void check_words(const struct words *w, long round)
+{
+    for (int i = 0; i < THREADS; i++) {
+        CHECK_EQ(w[i].put_nbi, round);
+        CHECK_EQ(w[i].put, round);
+        CHECK_EQ(w[i].add, round);
+    }
+}
+
+static void check(enum kind kind, long round)
+{
+    struct words there[THREADS];
+
+    if (kind == QUIET) {
+        shmem_getmem(there, words, sizeof there, next);
+        check_words(there, round);
+        return;
+    }
+    if (kind == FENCE) {
+        shmem_long_p(&flag, round, next);
+        shmem_quiet();
+        shmem_long_wait_until(&flag, SHMEM_CMP_EQ, round);
+    }
+    check_words(words, round);
+}
+
+/* One thread at a time has the turn; it rotates, with a different period for each kind.
+ */
+static bool has_turn(int thread, long round, int step)
+{
+    return thread == (round / KINDS + step * (round / KINDS / THREADS + 1)) % THREADS;
+}
+
+static void *run(void *arg)
+{
+    int thread = (int)(intptr_t)arg;
+    uint64_t seed = check_seed(shmem_my_pe() * THREADS + thread);
+
+    for (long round = 1; round <= ROUNDS; round++) {
+        enum kind kind = (enum kind)(round % KINDS);
+        check_delay(&seed);
+        update(thread, &round);
+        pthread_barrier_wait(&threads);
+        if (has_turn(thread, round, 0))
+            order(kind);
+        pthread_barrier_wait(&threads);
+        if (has_turn(thread, round, 1))
+            check(kind, round);
+        pthread_barrier_wait(&threads);
+        if (thread == 0)
+            shmem_barrier_all();
+        pthread_barrier_wait(&threads); /* put_nbi has read `round` */
+    }
+    return NULL;
+}
+
+int main(void)
+{
+    pthread_t thread[THREADS];
+    int provided;
+
+    shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided);
+    CHECK_EQ(provided, SHMEM_THREAD_MULTIPLE);
+    next = (shmem_my_pe() + 1) % shmem_n_pes();
+    pthread_barrier_init(&threads, NULL, THREADS);
+    for (int i = 0; i < THREADS; i++)
+        CHECK(pthread_create(&thread[i], NULL, run, (void *)(intptr_t)i) == 0);
+    for (int i = 0; i < THREADS; i++)
+        CHECK(pthread_join(thread[i], NULL) == 0);
+    shmem_finalize();
+    return 0;
+}
