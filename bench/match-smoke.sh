@@ -29,5 +29,6 @@ run_mode() {
 "$top_builddir/bench/locks_bench" -n 1 -t 0.001 >"$work/table" || wrong "locks_bench: status $?"
 [ "$(grep -c . "$work/table")" = 23 ] || wrong "locks_bench: not 23 lines"
 run_mode 18 -n 256 -t 1000
+run_mode 18 -m bins -n 32 -t 1000
 run_mode 36 -m lanes -n 32 -t 1000
 run_mode 4 -m threads -n 32 -t 0.001

@@ -300,13 +300,11 @@ static void bench_cell(const struct pattern *p, int n, const struct contestant *
         for (int k = 0; k < contestants; k++)
             times[k][r] = cell_time(&cells[k], pairs[k]);
     for (int k = 0; k < contestants; k++) {
-        const struct match_queue *q =
-            p->unexpected ? &cells[k].m.unexpected : &cells[k].m.posted;
+        const struct match_stats s = match_queue_stats(
+            p->unexpected ? &cells[k].m.unexpected : &cells[k].m.posted);
         qsort(times[k], ROUNDS, sizeof times[k][0], compare_doubles);
         printf("%s %d %s %.1f %.2f\n", p->name, n, who[k].name, times[k][ROUNDS / 2],
-               q->stats.searches == 0
-                   ? 0.0
-                   : (double)q->stats.false_positives / (double)q->stats.hits);
+               s.hits == 0 ? 0.0 : (double)s.false_positives / (double)s.hits);
         cell_close(&cells[k]);
     }
     fflush(stdout);
@@ -338,10 +336,29 @@ static int bench_lanes(struct contestant *who)
     return n;
 }
 
+/* Lists and linked arrays without bins and with bins by source */
+static int bench_bins(struct contestant *who)
+{
+    static const enum match_engine engines[] = {MATCH_LIST, MATCH_FUZZY, MATCH_AUTO};
+    static const unsigned bins[] = {0, 4, 16, 64};
+    int n = 0;
+
+    for (size_t e = 0; e < sizeof engines / sizeof engines[0]; e++)
+        for (size_t b = 0; b < sizeof bins / sizeof bins[0]; b++) {
+            who[n].options = match_options_default();
+            who[n].options.engine = engines[e];
+            who[n].options.bins = bins[b];
+            snprintf(who[n++].name, sizeof who[0].name, "%s-%u",
+                     match_engine_name(engines[e]), bins[b]);
+        }
+    return n;
+}
+
 static int usage(void)
 {
     fprintf(stderr,
-            "usage: match_bench [-l] [-p PATTERN] [-n N] [-t NS]\n"
+            "usage: match_bench [-b | -l] [-p PATTERN] [-n N] [-t NS]\n"
+            "  -b  engines without and with bins by source, instead of all engines\n"
             "  -l  lanes of 8, 16 and 32 bits with each instruction set, instead of"
             " engines\n"
             "  -t  time of one block of repetitions (100000 ns)\nPatterns:");
@@ -357,14 +374,17 @@ int main(int argc, char **argv)
                                  32, 64, 128, 256, 1024, 4096, 8192};
     struct contestant who[CONTESTANTS_MAX];
     const char *pattern = NULL;
-    bool lanes = false;
+    int (*choose)(struct contestant * who) = bench_engines;
     int only = -1;
     double ns = 1e5;
 
-    for (int option; (option = getopt(argc, argv, "ln:p:t:")) != -1;)
+    for (int option; (option = getopt(argc, argv, "bln:p:t:")) != -1;)
         switch (option) {
+        case 'b':
+            choose = bench_bins;
+            break;
         case 'l':
-            lanes = true;
+            choose = bench_lanes;
             break;
         case 'n':
             only = atoi(optarg);
@@ -378,7 +398,7 @@ int main(int argc, char **argv)
         default:
             return usage();
         }
-    int contestants = lanes ? bench_lanes(who) : bench_engines(who);
+    int contestants = choose(who);
     for (int i = 0; i < PATTERNS; i++)
         for (size_t d = 0; d < sizeof depths / sizeof depths[0]; d++)
             if ((pattern == NULL || strcmp(pattern, patterns[i].name) == 0) &&

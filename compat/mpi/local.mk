@@ -4,6 +4,7 @@
 noinst_LTLIBRARIES += libmatch.la
 libmatch_la_SOURCES = \
 	compat/mpi/match/match.c compat/mpi/match/match.h \
+	compat/mpi/match/match_bins.c compat/mpi/match/match_bins.h \
 	compat/mpi/match/match_key.h compat/mpi/match/match_list.h \
 	compat/mpi/match/match_node.h compat/mpi/match/match_nodes.c compat/mpi/match/match_nodes.h \
 	compat/mpi/match/match_queue.c compat/mpi/match/match_queue.h \

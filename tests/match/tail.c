@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * tail.c - threads post receives, deliver messages, probe and cancel at random on one
- * matcher with tail queues; afterwards the pairs are checked:
+ * matcher with tail queues, with bins by source in every other round; afterwards the
+ * pairs are checked:
  *   - a receive and its message fit, and each has one mate;
  *   - no receive fits a message if both are left over;
  *   - of two receives of a thread that fit a message, the later one did not get it if the
@@ -283,7 +284,8 @@ static int round_check_stats(struct match_tail *t, const struct worker *posters,
     return 0;
 }
 
-static int round_run(enum match_engine engine, uint64_t seed, struct totals *sum)
+static int round_run(enum match_engine engine, unsigned bins, uint64_t seed,
+                     struct totals *sum)
 {
     static struct worker posters[POSTERS], arrivers[ARRIVERS];
     static struct match_tail t;
@@ -291,6 +293,7 @@ static int round_run(enum match_engine engine, uint64_t seed, struct totals *sum
     pthread_barrier_t start;
 
     options.engine = engine;
+    options.bins = bins;
     if (match_tail_init(&t, &options) != 0)
         return check_failed("match_tail_init");
     pthread_barrier_init(&start, NULL, POSTERS + ARRIVERS);
@@ -322,7 +325,8 @@ int main(int argc, char **argv)
     struct totals sum = {0, 0, 0};
 
     for (int r = 0; r < rounds; r++)
-        if (round_run(engines[r % 3], seed + (uint64_t)r, &sum) != 0) {
+        if (round_run(engines[r % 3], r % 2 == 0 ? 0 : 4, seed + (uint64_t)r, &sum) !=
+            0) {
             printf("FAIL: seed %llu\n", (unsigned long long)seed + (unsigned)r);
             return 1;
         }

@@ -8,6 +8,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/pgas-tail.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 match=$top_srcdir/compat/mpi/match
 flags="-std=gnu11 -O1 -g1 -I$top_builddir -I$top_srcdir"
+queue="$top_srcdir/pgas/datatype/isa.c $match/match_queue.c $match/match_nodes.c $match/match_bins.c"
 failed=0
 
 echo 'int main(void) { return 0; }' >"$work/nothing.c"
@@ -41,7 +42,8 @@ objects plain "" "$top_srcdir/pgas/datatype/isa.c"
 program plain "$match/match_tail.c"
 timeout -k 5 600 "$work/plain" "${rounds:-9}" || { echo "FAIL: status $?" && failed=1; }
 if [ -n "$tsan" ]; then
-    objects tsan $tsan "$top_srcdir/pgas/datatype/isa.c" "$match/match_queue.c" "$match/match_nodes.c"
+    # shellcheck disable=SC2086 # words
+    objects tsan $tsan $queue
     program tsan "$match/match_tail.c" $tsan -DINBOX_SHORT=1
     timeout -k 5 600 "$work/tsan" "${rounds:-4}" >"$work/out" 2>&1 || {
         cat "$work/out"
@@ -52,7 +54,8 @@ fi
 
 if [ -n "${PGAS_TEST_LONG:-}" ]; then
     asan="-fsanitize=address,undefined -fno-sanitize-recover=all"
-    objects asan "$asan" "$top_srcdir/pgas/datatype/isa.c" "$match/match_queue.c" "$match/match_nodes.c"
+    # shellcheck disable=SC2086
+    objects asan "$asan" $queue
     # shellcheck disable=SC2086
     program asan "$match/match_tail.c" $asan -DINBOX_SHORT=1
     timeout -k 5 600 "$work/asan" "$rounds" >"$work/out" 2>&1 || {

@@ -124,6 +124,56 @@ Test(match, negative_values_are_no_wildcards)
     match_free(&m);
 }
 
+/* Receives of a source and of any source are in different bins, messages of two sources,
+ * too: the oldest one counts. */
+Test(match, bins_keep_the_order_of_age)
+{
+    FOR_EACH_ENGINE(e)
+    for (unsigned bins = 2; bins <= MATCH_BINS_MAX; bins *= 2) {
+        struct match_options o = options_of(e);
+        struct matcher m;
+        o.bins = bins;
+        cr_assert_eq(match_init(&m, &o), 0);
+        for (int i = 0; i < 600; i++)
+            post(&m, i, i % 3 == 0 ? MATCH_ANY_SOURCE : i % 3, 9);
+        cr_assert_eq(arrive(&m, 1, 9), &entries[0]);
+        cr_assert_eq(arrive(&m, 1, 9), &entries[1]);
+        cr_assert_eq(arrive(&m, 1, 9), &entries[3]);
+        cr_assert_eq(arrive(&m, 2, 9), &entries[2]);
+        cr_assert_eq(arrive(&m, 7, 9), &entries[6]);
+        cr_assert(match_cancel(&m, &entries[4]));
+        cr_assert_eq(arrive(&m, 1, 9), &entries[7]);
+        for (int i = 0; i < 500; i++) {
+            entries[1000 + i] = (struct match_entry){.key = {1, i * 17 % 500, 9}};
+            cr_assert_null(match_arrive(&m, &entries[1000 + i]));
+        }
+        for (int i = 0; i < 500; i++)
+            cr_assert_eq(match_mprobe(&m, &(struct match_key){1, MATCH_ANY_SOURCE, 9}),
+                         &entries[1000 + i]);
+        match_free(&m);
+    }
+}
+
+/* The memory of bins depends on their number, not on that of the sources. */
+Test(match, bins_have_no_state_of_sources)
+{
+    struct match_options o = options_of(MATCH_FUZZY);
+    struct matcher m;
+    size_t memory = 0;
+
+    o.bins = 16;
+    cr_assert_eq(match_init(&m, &o), 0);
+    for (int i = 0; i < 100000; i++) {
+        post(&m, 0, i, 1);
+        cr_assert_eq(arrive(&m, i, 1), &entries[0]);
+        if (i == 1000)
+            memory = match_queue_memory(&m.posted);
+    }
+    cr_expect_eq(match_queue_memory(&m.posted), memory);
+    cr_expect_eq(match_queue_stats(&m.posted).nodes, 16, "a node a bin stays");
+    match_free(&m);
+}
+
 /* After every removal pattern, few nodes remain for few entries. */
 static void check_holes(enum match_engine engine, int step, bool backwards)
 {
@@ -213,6 +263,12 @@ Test(match, options)
     cr_expect_eq(match_engine_of("fuzzy"), MATCH_FUZZY);
     cr_expect_eq(match_engine_of("hash"), MATCH_ENGINES);
     cr_expect_str_eq(match_engine_name(MATCH_VECTOR), "vector");
+    static const unsigned no_bins[] = {1, 3, 2 * MATCH_BINS_MAX};
+    for (size_t i = 0; i < sizeof no_bins / sizeof no_bins[0]; i++) {
+        o.bins = no_bins[i];
+        cr_expect_eq(match_queue_init(&q, &o, true), EINVAL);
+    }
+    o.bins = 0;
     o.lane_bits = 12;
     cr_expect_eq(match_queue_init(&q, &o, true), EINVAL);
     o.lane_bits = 16;

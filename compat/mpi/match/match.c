@@ -8,7 +8,9 @@ int match_init(struct matcher *m, const struct match_options *options)
 {
     int status = match_queue_init(&m->posted, options, true);
 
-    return status != 0 ? status : match_queue_init(&m->unexpected, options, false);
+    if (status == 0 && (status = match_queue_init(&m->unexpected, options, false)) != 0)
+        match_queue_free(&m->posted);
+    return status;
 }
 
 void match_free(struct matcher *m)

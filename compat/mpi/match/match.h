@@ -22,7 +22,7 @@ struct matcher {
     struct match_queue posted, unexpected;
 };
 
-/* Returns 0 or EINVAL, as match_queue_init. */
+/* Returns 0, EINVAL or ENOMEM, as match_queue_init. */
 int match_init(struct matcher *m, const struct match_options *options);
 void match_free(struct matcher *m);
 

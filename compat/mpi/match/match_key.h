@@ -42,6 +42,7 @@ struct match_entry {
         struct match_entry *prev;
     };
     struct match_entry *next;
+    uint64_t age; /* in a queue with bins (match_bins.h) */
 };
 
 /* All ones, or 0 for a wildcard */

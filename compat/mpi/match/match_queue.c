@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "compat/mpi/match/match_bins.h"
 #include "compat/mpi/match/match_nodes.h"
 #include "pgas/core/base/clock.h"
 #include "pgas/core/base/pgas_assert.h"
@@ -56,6 +57,11 @@ static match_scan_fn match_queue_scan(const struct match_options *o)
                                 : NULL;
 }
 
+static bool match_queue_bins_valid(unsigned bins)
+{
+    return bins == 0 || (bins >= 2 && bins <= MATCH_BINS_MAX && (bins & (bins - 1)) == 0);
+}
+
 int match_queue_init(struct match_queue *q, const struct match_options *options,
                      bool posted)
 {
@@ -66,14 +72,21 @@ int match_queue_init(struct match_queue *q, const struct match_options *options,
         .timed = options->timed,
         .lane_bits = (uint8_t)options->lane_bits,
     };
-    if ((unsigned)options->engine >= MATCH_ENGINES)
+    if ((unsigned)options->engine >= MATCH_ENGINES ||
+        !match_queue_bins_valid(options->bins))
         return EINVAL;
     match_split_init(&q->split, options->lane_bits);
+    if (options->engine != MATCH_LIST) {
+        q->scan = match_queue_scan(options);
+        if (q->scan == NULL)
+            return EINVAL;
+    }
+    if (options->bins != 0) {
+        q->bins = match_bins_make(options, posted);
+        return q->bins != NULL ? 0 : ENOMEM;
+    }
     if (options->engine == MATCH_LIST)
         return 0;
-    q->scan = match_queue_scan(options);
-    if (q->scan == NULL)
-        return EINVAL;
     q->list_max = options->engine == MATCH_AUTO ? AUTO_LIST_MAX : 0;
     q->nodes_min = options->engine == MATCH_AUTO ? AUTO_NODES_MIN : 0;
     q->in_nodes = q->list_max == 0;
@@ -83,6 +96,8 @@ int match_queue_init(struct match_queue *q, const struct match_options *options,
 void match_queue_free(struct match_queue *q)
 {
     match_nodes_free(q);
+    match_bins_free(q->bins);
+    q->bins = NULL;
 }
 
 /* ---- change of representation --------------------------------------------------- */
@@ -123,6 +138,10 @@ void match_queue_append(struct match_queue *q, struct match_entry *e)
         match_split_choose(&q->split, q->lane_bits);
     if (++q->count > q->stats.longest)
         q->stats.longest = q->count;
+    if (q->bins != NULL) {
+        match_bins_append(q->bins, e);
+        return;
+    }
     if (!q->in_nodes && q->count > q->list_max && q->scan != NULL && !q->no_nodes)
         match_queue_to_nodes(q);
     if (q->in_nodes) {
@@ -139,6 +158,10 @@ void match_queue_remove(struct match_queue *q, struct match_entry *e)
 {
     PGAS_ASSERT(q->count > 0);
     q->count--;
+    if (q->bins != NULL) {
+        match_bins_remove(q->bins, e);
+        return;
+    }
     if (q->in_nodes) {
         match_nodes_remove(q, e);
         if (q->count < q->nodes_min)
@@ -155,6 +178,8 @@ static struct match_entry *match_queue_find(struct match_queue *q,
 {
     if (q->in_nodes)
         return match_nodes_search(q, key);
+    if (q->bins != NULL)
+        return match_bins_search(q->bins, key);
     return q->posted ? match_list_find_receive(&q->list, key)
                      : match_list_find_message(&q->list, key);
 }
@@ -179,6 +204,15 @@ struct match_entry *match_queue_search(struct match_queue *q, const struct match
     return e;
 }
 
+struct match_stats match_queue_stats(const struct match_queue *q)
+{
+    struct match_stats stats = q->stats;
+
+    if (q->bins != NULL)
+        match_bins_add_stats(q->bins, &stats);
+    return stats;
+}
+
 unsigned match_queue_source_bits(const struct match_queue *q)
 {
     return (unsigned)__builtin_popcount(q->split.source_ever | q->split.source_varies);
@@ -191,5 +225,6 @@ unsigned match_queue_tag_bits(const struct match_queue *q)
 
 size_t match_queue_memory(const struct match_queue *q)
 {
-    return (q->stats.nodes + q->spares) * match_nodes_bytes(q);
+    return (q->stats.nodes + q->spares) * match_nodes_bytes(q) +
+           (q->bins == NULL ? 0 : match_bins_memory(q->bins));
 }

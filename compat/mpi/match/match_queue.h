@@ -13,6 +13,10 @@
  * allocate a node for MATCH_SLOTS entries.  If that fails, the queue becomes a list until
  * it is empty: appending cannot fail.
  *
+ * With bins by source (match_bins.h), a search for a source reads only a part of the
+ * entries; this helps where there are many sources, and costs where the search is for
+ * any.
+ *
  * One thread at a time uses a queue.  Uses: isa, match_kernels, match_list, match_split.
  * Used by: match, match_tail, tests, bench.
  */
@@ -34,12 +38,15 @@
 enum match_engine { MATCH_ENGINE_TABLE(MATCH_ENUM) MATCH_ENGINES };
 #undef MATCH_ENUM
 
+enum { MATCH_BINS_MAX = 64 };
+
 struct match_options {
     enum match_engine engine;
     enum isa isa;       /* of the kernels: at most isa_best() */
     unsigned lane_bits; /* of fuzzy keys: 8, 16 or 32 */
     bool fixed_split;   /* of fuzzy keys: always half and half */
     bool timed; /* measure the time of searches, which costs two clock reads each */
+    unsigned bins; /* by source: 0 (none) or a power of two, 2 to MATCH_BINS_MAX */
 };
 
 /* auto, 16 bits, the best instruction set */
@@ -67,10 +74,11 @@ struct match_queue {
     bool no_nodes; /* an allocation failed: a list until it is empty */
     bool fixed_split, timed;
     uint8_t lane_bits;
-    uint8_t list_max;   /* entries of a list, beyond which nodes are used */
-    uint8_t nodes_min;  /* entries of nodes, below which they become a list */
-    uint32_t count;     /* entries */
-    match_scan_fn scan; /* NULL: engine `list` */
+    uint8_t list_max;        /* entries of a list, beyond which nodes are used */
+    uint8_t nodes_min;       /* entries of nodes, below which they become a list */
+    uint32_t count;          /* entries */
+    match_scan_fn scan;      /* NULL: engine `list` */
+    struct match_bins *bins; /* not NULL: they have the entries */
     struct match_list list;
     struct match_node *first, *last; /* no node is empty, except one that is alone */
     struct match_node *spare;
@@ -79,11 +87,13 @@ struct match_queue {
     struct match_stats stats;
 };
 
-/* Returns 0, or EINVAL for options that this build or processor does not have. */
+/* Returns 0, EINVAL for options that this build or processor does not have, or ENOMEM for
+ * the bins. */
 int match_queue_init(struct match_queue *q, const struct match_options *options,
                      bool posted);
 
-/* Frees the nodes.  Entries that are still queued must not be used with it any more. */
+/* Frees nodes and bins.  Entries that are still queued must not be used with it any more.
+ */
 void match_queue_free(struct match_queue *q);
 
 void match_queue_append(struct match_queue *q, struct match_entry *e);
@@ -93,6 +103,9 @@ struct match_entry *match_queue_search(struct match_queue *q,
                                        const struct match_key *key);
 
 void match_queue_remove(struct match_queue *q, struct match_entry *e);
+
+/* Those of q->stats are without the nodes of bins. */
+struct match_stats match_queue_stats(const struct match_queue *q);
 
 /* Number of bits that varied in sources and in tags of all entries so far */
 unsigned match_queue_source_bits(const struct match_queue *q);

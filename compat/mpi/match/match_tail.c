@@ -21,7 +21,10 @@ int match_tail_init(struct match_tail *t, const struct match_options *options)
     *t = (struct match_tail){.tail_lock = {0}};
     int status = match_queue_init(&t->posted.queue, options, true);
 
-    return status != 0 ? status : match_queue_init(&t->unexpected.queue, options, false);
+    if (status == 0 &&
+        (status = match_queue_init(&t->unexpected.queue, options, false)) != 0)
+        match_queue_free(&t->posted.queue);
+    return status;
 }
 
 void match_tail_free(struct match_tail *t)
@@ -237,7 +240,7 @@ struct match_tail_stats match_tail_stats_of(struct match_tail *t, bool posted)
     struct match_tail_stats stats;
 
     adaptive_acquire(&s->lock);
-    stats.queue = s->queue.stats;
+    stats.queue = match_queue_stats(&s->queue);
     stats.length = s->queue.count;
     stats.from_inbox = s->from_inbox;
     stats.inbox_hits = s->inbox_hits;

@@ -44,7 +44,8 @@ struct match_tail {
     struct match_inbox posted_inbox, unexpected_inbox;
 };
 
-/* Returns 0 or EINVAL, as match_queue_init.  match_tail_free: no thread uses it any more.
+/* Returns 0, EINVAL or ENOMEM, as match_queue_init.  match_tail_free: no thread uses it
+ * any more.
  */
 int match_tail_init(struct match_tail *t, const struct match_options *options);
 void match_tail_free(struct match_tail *t);

@@ -164,8 +164,8 @@ static void run_compare(struct run *r, unsigned e, const char *operation,
     const struct match_options *o = &r->options[e];
 
     if (id != wanted && r->result->text[0] == '\0')
-        run_fail(r, "%s %s %u bits: operation %llu, %s: %d instead of %d",
-                 match_engine_name(o->engine), isa_name(o->isa), o->lane_bits,
+        run_fail(r, "%s %s %u bits, %u bins: operation %llu, %s: %d instead of %d",
+                 match_engine_name(o->engine), isa_name(o->isa), o->lane_bits, o->bins,
                  (unsigned long long)r->result->operations, operation, id, wanted);
 }
 
@@ -289,14 +289,15 @@ static void run_operation(struct run *r)
 static void run_add(struct run *r, const struct match_queue *q, uint32_t inbox, int count)
 {
     struct check_match_result *result = r->result;
+    const struct match_stats stats = match_queue_stats(q);
 
     if (q->count + inbox != (uint32_t)count && result->text[0] == '\0')
         run_fail(r, "%u entries instead of %d", q->count + inbox, count);
-    result->false_positives += q->stats.false_positives;
-    result->compactions += q->stats.compactions;
-    result->merges += q->stats.merges;
-    result->conversions += q->stats.conversions;
-    result->failed_allocations += q->stats.failed_allocations;
+    result->false_positives += stats.false_positives;
+    result->compactions += stats.compactions;
+    result->merges += stats.merges;
+    result->conversions += stats.conversions;
+    result->failed_allocations += stats.failed_allocations;
     if (q->stats.longest > result->longest)
         result->longest = q->stats.longest;
 }
@@ -334,6 +335,11 @@ unsigned check_match_engines(struct match_options *options)
         options[n++] = (struct match_options){
             .engine = MATCH_FUZZY, .isa = isa, .lane_bits = 16, .fixed_split = true};
     }
+    for (enum match_engine e = 0; e < MATCH_ENGINES; e++)
+        options[n++] = (struct match_options){
+            .engine = e, .isa = isa_best(), .lane_bits = 16, .bins = 2u << e};
+    options[n++] = (struct match_options){
+        .engine = MATCH_FUZZY, .isa = isa_best(), .lane_bits = 8, .bins = MATCH_BINS_MAX};
     return n;
 }
 
