@@ -31,4 +31,5 @@ run_mode() {
 run_mode 18 -n 256 -t 1000
 run_mode 18 -m bins -n 32 -t 1000
 run_mode 36 -m lanes -n 32 -t 1000
+run_mode 6 -m heat -n 256 -t 3 # two tables
 run_mode 4 -m threads -n 32 -t 0.001

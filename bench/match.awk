@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # match.awk - prints the medians of bench/match, and for engines the figures that the README of
 # compat/mpi/match promises.  Input: pattern, entries, engine, ns, false positives per match; with
-# mode=threads: threads, length, engine, lock, million pairs per second.
+# mode=threads: threads, length, engine, lock, million pairs per second; with mode=heat: MiB of the
+# sweep, entries, engine, heater, ns, us of the sweep.
+BEGIN {
+    paired = mode == "threads" || mode == "heat"
+    first = mode == "threads" ? "threads" : mode == "heat" ? "MiB" : "pattern"
+}
 {
     cell = $1 " " $2
-    column = mode == "threads" ? $3 "/" $4 : $3
+    column = paired ? $3 "/" $4 : $3
     if (!(cell in seen)) {
         seen[cell] = 1
         order[++cells] = cell
@@ -13,8 +18,8 @@
         known[column] = 1
         name[++columns] = column
     }
-    values[cell, column] = values[cell, column] " " (mode == "threads" ? $5 : $4)
-    wrong[cell, column] = $5
+    values[cell, column] = values[cell, column] " " (paired ? $5 : $4)
+    second[cell, column] = second[cell, column] " " $NF
 }
 function value(cell, column) { return median(values[cell, column]) }
 function width(k) { return length(name[k]) < 9 ? 9 : length(name[k]) }
@@ -25,7 +30,7 @@ function worst(what, ratio, cell) {
     }
 }
 END {
-    printf mode == "threads" ? "# %-22s %6s" : "# %-22s %6s", mode == "threads" ? "threads" : "pattern", mode == "threads" ? "length" : "N"
+    printf "# %-22s %6s", first, mode == "threads" ? "length" : "N"
     for (k = 1; k <= columns; k++)
         printf " %*s", width(k), name[k]
     print mode == "threads" ? "  tail/one (list, auto)" : ""
@@ -53,14 +58,14 @@ END {
     }
     for (what in limit)
         printf "worst %s: %.3f (%s)\n", what, limit[what], where[what]
-    if (mode != "lanes")
+    if (mode != "lanes" && mode != "heat")
         exit
-    print "# false positives per match"
+    print mode == "heat" ? "# us of the sweep" : "# false positives per match"
     for (i = 1; i <= cells; i++) {
         split(order[i], f, " ")
         printf "%-24s %6d", f[1], f[2]
         for (k = 1; k <= columns; k++)
-            printf " %*.2f", width(k), wrong[order[i], name[k]]
+            printf " %*.2f", width(k), median(second[order[i], name[k]])
         print ""
     }
 }

@@ -5,12 +5,14 @@ noinst_LTLIBRARIES += libmatch.la
 libmatch_la_SOURCES = \
 	compat/mpi/match/match.c compat/mpi/match/match.h \
 	compat/mpi/match/match_bins.c compat/mpi/match/match_bins.h \
+	compat/mpi/match/match_heater.c compat/mpi/match/match_heater.h \
+	compat/mpi/match/match_regions.c compat/mpi/match/match_regions.h \
 	compat/mpi/match/match_key.h compat/mpi/match/match_list.h \
 	compat/mpi/match/match_node.h compat/mpi/match/match_nodes.c compat/mpi/match/match_nodes.h \
 	compat/mpi/match/match_queue.c compat/mpi/match/match_queue.h \
 	compat/mpi/match/match_split.h compat/mpi/match/match_tail.c compat/mpi/match/match_tail.h \
 	compat/mpi/match/match_base.c $(match_source)
-libmatch_la_CFLAGS = $(MATCH_CFLAGS)
+libmatch_la_CFLAGS = $(MATCH_CFLAGS) $(HWLOC_CFLAGS)
 libmatch_la_LIBADD = $(match_libraries)
 .libs/libmatch.a: libmatch.la ;
 

@@ -42,6 +42,7 @@ struct match_node {
     uint16_t count; /* live slots */
     uint8_t source_bits, tag_bits;
     uint8_t wild; /* bit g: masks of group g have to be read; may be set without need */
+    uint16_t region; /* of match_regions.h; constant */
     uint64_t live[MATCH_GROUPS];
     _Alignas(MATCH_LINE) unsigned char lanes[];
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "compat/mpi/match/match_nodes.h"
+#include "compat/mpi/match/match_regions.h"
 #include "pgas/core/base/pgas_assert.h"
 
 enum {
@@ -44,17 +45,22 @@ static struct match_entry **match_nodes_entries(const struct match_queue *q,
 static struct match_node *match_nodes_alloc(struct match_queue *q)
 {
     struct match_node *n = q->spare;
+    uint16_t region = MATCH_NO_REGION;
 
     if (n != NULL) {
+        region = n->region;
         q->spare = n->next;
         q->spares--;
     } else {
         n = aligned_alloc(MATCH_LINE, match_nodes_bytes(q));
         if (n == NULL)
             return NULL;
+        if (q->regions != NULL)
+            region = match_regions_add(q->regions, n, match_nodes_bytes(q));
     }
     *n = (struct match_node){.source_bits = q->split.source_bits,
-                             .tag_bits = q->split.tag_bits};
+                             .tag_bits = q->split.tag_bits,
+                             .region = region};
     if (++q->stats.nodes > q->stats.most_nodes)
         q->stats.most_nodes = q->stats.nodes;
     return n;
@@ -64,7 +70,7 @@ static void match_nodes_release(struct match_queue *q, struct match_node *n)
 {
     q->stats.nodes--;
     if (q->spares == SPARES_MAX) {
-        free(n);
+        match_regions_free(q->regions, n->region, n);
         return;
     }
     n->next = q->spare;
@@ -315,11 +321,11 @@ void match_nodes_free(struct match_queue *q)
 {
     for (struct match_node *n = q->first, *next; n != NULL; n = next) {
         next = n->next;
-        free(n);
+        match_regions_free(q->regions, n->region, n);
     }
     for (struct match_node *n = q->spare, *next; n != NULL; n = next) {
         next = n->next;
-        free(n);
+        match_regions_free(q->regions, n->region, n);
     }
     q->first = q->last = q->spare = NULL;
     q->spares = 0;

@@ -71,6 +71,7 @@ int match_queue_init(struct match_queue *q, const struct match_options *options,
         .fixed_split = options->fixed_split,
         .timed = options->timed,
         .lane_bits = (uint8_t)options->lane_bits,
+        .regions = options->regions,
     };
     if ((unsigned)options->engine >= MATCH_ENGINES ||
         !match_queue_bins_valid(options->bins))

@@ -46,6 +46,7 @@ struct match_options {
     unsigned lane_bits; /* of fuzzy keys: 8, 16 or 32 */
     bool fixed_split;   /* of fuzzy keys: always half and half */
     bool timed; /* measure the time of searches, which costs two clock reads each */
+    struct match_regions *regions; /* nodes are heated (match_heater.h); NULL: not */
     unsigned bins; /* by source: 0 (none) or a power of two, 2 to MATCH_BINS_MAX */
 };
 
@@ -83,6 +84,7 @@ struct match_queue {
     struct match_node *first, *last; /* no node is empty, except one that is alone */
     struct match_node *spare;
     uint32_t spares;
+    struct match_regions *regions;
     struct match_split split;
     struct match_stats stats;
 };

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * heater.c - hot caching: threads add and free regions, and grow and shrink the queues of
+ * matchers, while a heater reads them with random delays and is paused and resumed.
+ * Memory that has been freed is never read, and all of it is freed once.
+ *
+ *   heater                     exit status 1 if a check fails
+ *   heater place CPU CPUS      prints the CPU of CPUS (a list, 0,1,2) that is chosen
+ *   heater start               status of a start with a chosen CPU: 0 or ENODEV
+ *
+ * Run by heater.sh.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compat/mpi/match/match.h"
+#include "compat/mpi/match/match_heater.h"
+#include "pgas/core/base/pgas_assert.h"
+#include "tests/match/heater_point.h"
+#undef free
+
+enum { OWNERS = 3, BLOCKS = 24, STEPS = 4000, DEPTH = 1500, LIMIT = 12, PATTERN = 0x5a };
+
+struct owner {
+    pthread_t thread;
+    struct match_regions *regions;
+    uint64_t random;
+};
+
+static _Thread_local uint64_t point_random;
+static uint32_t allocated, freed, stale, pattern_checked;
+
+_Noreturn void pgas_assert_failed(const char *condition, const char *file, int line,
+                                  const char *function)
+{
+    fprintf(stderr, "%s:%d: %s: %s\n", file, line, function, condition);
+    abort();
+}
+
+static uint32_t heater_random(uint64_t *state, uint32_t below)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((*state >> 33) * below >> 31);
+}
+
+void heater_test_point(void)
+{
+    uint32_t what = heater_random(&point_random, 64);
+
+    if (what < 16)
+        sched_yield();
+    for (uint32_t i = what < 20 ? heater_random(&point_random, 300) : 0; i > 0; i--)
+        __asm__ __volatile__("" ::: "memory");
+}
+
+/* Nodes of queues change while they are heated: an ordinary read would be a race,
+ * this one only shows the address sanitizer that they have not been freed. */
+__attribute__((no_sanitize("thread"), noinline)) static char
+node_read(const volatile char *p)
+{
+    return *p;
+}
+
+/* A plain read: the thread sanitizer reports a free that is not ordered after it. */
+void heater_test_touch(const char *address)
+{
+    if (load_acquire_u32(&pattern_checked) == 0)
+        node_read(address);
+    else if (*address != PATTERN)
+        fetch_add_acq_rel_u32(&stale, 1);
+}
+
+void heater_test_free(void *memory)
+{
+    if (load_acquire_u32(&pattern_checked) != 0)
+        memset(memory, 0, MATCH_LINE);
+    fetch_add_acq_rel_u32(&freed, 1);
+    free(memory);
+}
+
+/* ---- regions of a constant content ---------------------------------------------- */
+
+struct block {
+    char *memory;
+    uint16_t region;
+};
+
+static void block_toggle(struct owner *o, struct block *b)
+{
+    const size_t lines = 1 + heater_random(&o->random, 20);
+
+    if (b->memory != NULL) {
+        match_regions_free(o->regions, b->region, b->memory);
+        b->memory = NULL;
+        return;
+    }
+    b->memory = aligned_alloc(MATCH_LINE, lines * MATCH_LINE);
+    if (b->memory == NULL)
+        abort();
+    memset(b->memory, PATTERN, lines * MATCH_LINE);
+    fetch_add_acq_rel_u32(&allocated, 1);
+    b->region = match_regions_add(o->regions, b->memory, lines * MATCH_LINE);
+}
+
+static void *owner_run(void *arg)
+{
+    struct owner *o = arg;
+    struct block blocks[BLOCKS] = {{NULL, 0}};
+
+    point_random = o->random;
+    for (int i = 0; i < STEPS; i++)
+        block_toggle(o, &blocks[heater_random(&o->random, BLOCKS)]);
+    for (int i = 0; i < BLOCKS; i++)
+        if (blocks[i].memory != NULL)
+            block_toggle(o, &blocks[i]);
+    return NULL;
+}
+
+/* ---- nodes of queues ------------------------------------------------------------ */
+
+static void *matcher_run(void *arg)
+{
+    static _Thread_local struct match_entry receives[DEPTH], messages[DEPTH];
+    struct owner *o = arg;
+    struct match_options options = match_options_default();
+    struct matcher m;
+
+    point_random = o->random;
+    for (int round = 0; round < 6; round++) {
+        options.regions = o->regions;
+        options.bins = round % 2 == 0 ? 0 : 4;
+        if (match_init(&m, &options) != 0)
+            abort();
+        for (int i = 0; i < DEPTH; i++) {
+            receives[i] = (struct match_entry){.key = {0, i % 7, i}};
+            match_post(&m, &receives[i]);
+        }
+        for (int k = 0; k < DEPTH - DEPTH / 8; k++) {
+            int i = (int)((unsigned)k * 7 % DEPTH);
+            messages[i] = (struct match_entry){.key = receives[i].key};
+            if (match_arrive(&m, &messages[i]) != &receives[i])
+                abort();
+        }
+        match_free(&m);
+    }
+    return NULL;
+}
+
+/* ---- the test ------------------------------------------------------------------- */
+
+static void run_owners(struct match_heater *h, void *(*run)(void *))
+{
+    struct owner owners[OWNERS];
+
+    for (int i = 0; i < OWNERS; i++) {
+        owners[i] = (struct owner){.regions = &h->regions, .random = (uint64_t)i + 1};
+        if (pthread_create(&owners[i].thread, NULL, run, &owners[i]) != 0)
+            abort();
+    }
+    for (int i = 0; i < 20; i++) {
+        match_heater_pause(h);
+        sched_yield();
+        match_heater_resume(h);
+        sched_yield();
+    }
+    for (int i = 0; i < OWNERS; i++)
+        pthread_join(owners[i].thread, NULL);
+}
+
+static int heater_fail(const char *what)
+{
+    printf("FAIL: %s\n", what);
+    return 1;
+}
+
+/* No region is left, and no memory of a region. */
+static int check_end(const struct match_heater *h)
+{
+    int failed = 0;
+
+    for (uint32_t i = 0; i < MATCH_REGIONS_MAX; i++)
+        if (h->regions.region[i].word != 0)
+            failed = heater_fail("a region is left");
+    if (freed != allocated)
+        failed |= heater_fail("memory that is not freed, or freed twice");
+    if (stale != 0)
+        failed |= heater_fail("freed memory was read");
+    return failed;
+}
+
+static int test_run(void)
+{
+    struct match_heater_options options = match_heater_options_default();
+    struct match_heater h;
+    int failed = 0;
+
+    options.period_us = 1;
+    options.regions = LIMIT;
+    options.cpu = sched_getcpu();
+    if (match_heater_start(&h, &options) != 0)
+        return heater_fail("match_heater_start");
+    store_release_u32(&pattern_checked, 1);
+    run_owners(&h, owner_run);
+    if (h.regions.refused == 0)
+        failed |= heater_fail("no region was beyond the limit");
+    uint64_t passes = match_heater_passes(&h);
+    while (match_heater_passes(&h) < passes + 2) /* resumed, with nothing to read */
+        sched_yield();
+    match_heater_stop(&h);
+    failed |= check_end(&h);
+
+    if (match_heater_start(&h, &options) != 0)
+        return heater_fail("match_heater_start");
+    store_release_u32(&pattern_checked, 0);
+    uint32_t before = freed;
+    run_owners(&h, matcher_run);
+    match_heater_stop(&h);
+    if (freed == before)
+        failed |= heater_fail("queues did not use the regions");
+    freed = allocated = 0; /* queues allocate themselves */
+    return failed | check_end(&h);
+}
+
+static int place_run(int cpu, char *list)
+{
+    cpu_set_t allowed;
+
+    CPU_ZERO(&allowed);
+    for (char *word = strtok(list, ","); word != NULL; word = strtok(NULL, ","))
+        CPU_SET((size_t)atoi(word), &allowed);
+    printf("%d\n", match_heater_place(cpu, &allowed));
+    return 0;
+}
+
+static int start_run(void)
+{
+    struct match_heater_options options = match_heater_options_default();
+    struct match_heater h;
+    int status = match_heater_start(&h, &options);
+
+    if (status == 0)
+        match_heater_stop(&h);
+    printf("%s\n", status == 0 ? "0" : status == ENODEV ? "ENODEV" : strerror(status));
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 4 && strcmp(argv[1], "place") == 0)
+        return place_run(atoi(argv[2]), argv[3]);
+    if (argc == 2 && strcmp(argv[1], "start") == 0)
+        return start_run();
+    return test_run();
+}
