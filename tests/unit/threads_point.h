@@ -21,5 +21,6 @@ static inline void threads_test_delay(void)
 
 #define THREADS_POINT(point) threads_test_delay()
 #define MPSC_POINT(point)    threads_test_delay()
+#define SPSC_POINT(point)    threads_test_delay()
 
 #endif
