@@ -153,7 +153,7 @@ if [ -n "${PGAS_TEST_LONG:-}" ]; then
         wrong spsc -DFAULT_$fault
     done
     right mpsc -DPRODUCERS=3 -DVALUES=1
-    for fault in TURN POP CLAIM CHECK; do
+    for fault in TURN POP CLAIM FULL CHECK; do
         wrong mpsc -DFAULT_$fault
     done
     right adaptive -DN=4 -DLOSSES=2 -DROUNDS=2

@@ -6,13 +6,14 @@
  * that it starts with 0; positions are not wrapped.
  * Checked: no data race on a cell (a value is not overwritten before it was read, nor
  * read before it was written), each producer's values arrive in order and once; all
- * arrive; a push that finds the ring full has seen a value that was not popped yet when
- * the push began.
+ * arrive; a push reports a full ring only if the pop that would have made room does not
+ * happen before the push: no producer that has seen a free cell is refused.
  *
  * FAULT_TURN: the producer sets `turn` without release.
  * FAULT_READ: the consumer sets `turn` without release.
  * FAULT_POP: the consumer sets `turn` before it has read the value.
  * FAULT_CLAIM: two steps instead of a compare-and-swap of `tail`.
+ * FAULT_FULL: the producer takes a cell that is free for its position for a full one.
  * FAULT_CHECK: the producer does not look at `turn` before it claims a position.
  */
 #ifndef PRODUCERS
@@ -34,10 +35,28 @@
 
 byte cell[CAPACITY];
 
+/* What the calling producer has seen of the turns when its push begins */
+#define BEGAN(c)  began[me * CAPACITY + c]
+byte began[PRODUCERS * CAPACITY];
+
+inline push_begins() {
+    d_step {
+        BEGAN(0) = THERE(TURN(0), 0);
+        BEGAN(1) = THERE(TURN(1), 0)
+    }
+}
+
+#ifdef FAULT_FULL
+#define IS_FULL(turn, p) (turn + p % CAPACITY <= p && p >= CAPACITY)
+#else
+#define IS_FULL(turn, p) (turn + p % CAPACITY < p)
+#endif
+
 active [PRODUCERS] proctype producer() {
     byte me = _pid, p, turn, pushed;
 
     c11_begin();
+    push_begins();
     load_relaxed(TAIL, p);
     do
     :: pushed < VALUES ->
@@ -47,11 +66,13 @@ active [PRODUCERS] proctype producer() {
         load_acquire(TURN(p), turn);
 #endif
         if
-        :: turn + p % CAPACITY < p -> /* full: tries again */
+        :: IS_FULL(turn, p) -> /* tries again */
+           assert(BEGAN(p % CAPACITY) + p % CAPACITY < p);
            await_acquire(TURN(p), turn + 1, turn);
+           push_begins();
            load_relaxed(TAIL, p)
         :: turn + p % CAPACITY > p -> load_relaxed(TAIL, p)
-        :: turn + p % CAPACITY == p ->
+        :: !IS_FULL(turn, p) && turn + p % CAPACITY == p ->
 #ifdef FAULT_CLAIM
            load_relaxed(TAIL, turn);
            if
@@ -78,6 +99,7 @@ claimed:
         store_release(TURN(p), p + 1 - p % CAPACITY);
 #endif
         pushed++;
+        push_begins();
         load_relaxed(TAIL, p);
 next:
         turn = 0
