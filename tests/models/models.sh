@@ -72,6 +72,8 @@ right adaptive
 wrong adaptive -DFAULT_SPLIT
 right tail -DLONG
 wrong tail -DFAULT_SPLIT
+right regions
+wrong regions -DFAULT_FREE
 right sleep
 wrong sleep -DFAULT_NO_BARRIER
 right progress
@@ -163,6 +165,11 @@ if [ -n "${PGAS_TEST_LONG:-}" ]; then
     wrong tail -DLONG -DFAULT_YOUNG
     wrong tail -DFAULT_NO_INBOX
     wrong tail -DFAULT_LATE
+    right regions -DAPART
+    right regions -DOWNERS=1 -DREADS=2
+    for fault in OR LEAK CLEAR RETIRE ADDRESS; do
+        wrong regions -DFAULT_$fault
+    done
     right ring -DKILLS=3
     right shrink -DKILLS=3
     wrong agree -DFAULT_OLD_VIEW
