@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pgas/datatype/pack/pack_route.h"
 #include "pgas/datatype/pack/pack_tune.h"
 
 /* Kernel FAST is the fastest; kernel BAD accepts nothing. */
@@ -155,6 +156,85 @@ Test(pack_tune, what_was_found_is_known_to_a_later_process)
     pack_tune_measure(&later, &model, key, &v);
     cr_expect_eq(pack_tune_found(&later, key), PACK_KERNELS);
     cr_expect_eq(runs[BAD], 0);
+}
+
+/* Long vectors with the same two cells; the model does not read the source. */
+enum { SHAPES = 3, LONG = 1 << 16 };
+
+static void shapes_of_a_set(struct vector_copy v[SHAPES], char *to)
+{
+    size_t cell = 0;
+    ptrdiff_t stride = 16;
+
+    for (int n = 0; n < SHAPES; stride += 8) {
+        v[n] = (struct vector_copy){to, to, 8, stride, 8, LONG};
+        const size_t its = pack_tune_cell_of(pack_tune_key(&v[n], 0));
+        if (n == 0)
+            cell = its;
+        n += (its | 1) == (cell | 1);
+    }
+}
+
+Test(pack_tune, shapes_with_the_same_cells_are_found_though_they_take_turns)
+{
+    char *to = malloc((size_t)LONG * 8);
+    struct vector_copy v[SHAPES];
+    int calls = 0, known = 0;
+    bool seen[SHAPES] = {false};
+
+    shapes_of_a_set(v, to);
+    for (; calls < CALLS && known < SHAPES; calls++) {
+        const int s = calls % SHAPES;
+        const uint64_t key = pack_tune_key(&v[s], 0);
+        pack_tune_measure(&tune, &model, key, &v[s]);
+        if (!seen[s] && pack_tune_found(&tune, key) != PACK_KERNELS) {
+            cr_expect_eq(pack_tune_found(&tune, key), FAST);
+            seen[s] = true;
+            known++;
+        }
+    }
+    cr_expect_eq(known, SHAPES, "%d shapes found in %d copies", known, calls);
+    free(to);
+}
+
+Test(pack_tune, a_shape_that_is_not_copied_any_more_gives_up_its_cell)
+{
+    char *to = malloc((size_t)LONG * 8);
+    struct vector_copy v[SHAPES];
+
+    shapes_of_a_set(v, to);
+    for (int s = 0; s < SHAPES - 1; s++)
+        pack_tune_measure(&tune, &model, pack_tune_key(&v[s], 0), &v[s]);
+    const uint64_t key = pack_tune_key(&v[SHAPES - 1], 0);
+    for (int i = 0; i < CALLS / 4 && pack_tune_found(&tune, key) == PACK_KERNELS; i++)
+        pack_tune_measure(&tune, &model, key, &v[SHAPES - 1]);
+    cr_expect_eq(pack_tune_found(&tune, key), FAST);
+    free(to);
+}
+
+Test(pack_route, a_shape_has_two_slots)
+{
+    static struct pack_routes routes;
+    static const struct pack_kernel_fns kernel = {.can = NULL};
+    const uint64_t same = (uint64_t)5 << (64 - PACK_ROUTE_BITS);
+    struct vector_copy v[] = {{NULL, NULL, 8, 16, 8, 100},
+                              {NULL, NULL, 8, 24, 8, 100},
+                              {NULL, NULL, 8, 32, 8, 100}};
+    int taken = 0;
+
+    for (size_t i = 0; i < 3; i++)
+        for (unsigned second = 0; second < 2; second++)
+            if (pack_route_add(pack_route_slot(&routes, same + 2 * i, second),
+                               same + 2 * i, &kernel, NULL, &v[i])) {
+                taken++;
+                break;
+            }
+    cr_expect_eq(taken, 2);
+    for (size_t i = 0; i < 3; i++)
+        for (unsigned second = 0; second < 2; second++)
+            cr_expect_eq(pack_route_fits(pack_route_slot(&routes, same, second),
+                                         same + 2 * i, &v[i]),
+                         i == second);
 }
 
 enum { THREADS = 4 };

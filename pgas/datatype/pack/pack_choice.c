@@ -98,23 +98,29 @@ bool pack_kernel_can(enum pack_kernel k, const struct vector_copy *v)
     return pack_kernel_here(k) && pack_kernels[k]->can(v);
 }
 
-/* A kernel that accepts the vector */
-void pack_kernel_run(enum pack_kernel k, const struct vector_copy *v)
+/* Copies the vector with a kernel that accepts it.  Returns the plan, or NULL. */
+static inline const void *pack_kernel_run_plan(enum pack_kernel k,
+                                               const struct vector_copy *v)
 {
     const struct pack_kernel_fns *kernel = pack_kernels[k];
+    const void *plan = NULL;
 
-    if (kernel->plan_run == NULL) {
-        kernel->run(v);
-        return;
+    if (kernel->plan_run != NULL) {
+        uint64_t id = pack_plan_id(k, v);
+        plan = pack_plan_find(&pack_choice.plans, id);
+        if (unlikely(plan == NULL))
+            plan = pack_plan_make(&pack_choice.plans, kernel, id, v);
     }
-    uint64_t id = pack_plan_id(k, v);
-    const void *plan = pack_plan_find(&pack_choice.plans, id);
-    if (unlikely(plan == NULL))
-        plan = pack_plan_make(&pack_choice.plans, kernel, id, v);
-    if (likely(plan != NULL))
+    if (plan != NULL)
         kernel->plan_run(plan, v);
     else
         kernel->run(v);
+    return plan;
+}
+
+void pack_kernel_run(enum pack_kernel k, const struct vector_copy *v)
+{
+    (void)pack_kernel_run_plan(k, v);
 }
 
 static void pack_choice_set(enum isa isa, enum pack_kernel forced)
@@ -249,23 +255,29 @@ pack_choice_run_forced(enum pack_kernel k, const struct vector_copy *v)
     pack_kernel_run(pack_kernel_can(k, v) ? k : pack_choice_default(v), v);
 }
 
-/* A vector without a route.  Not inlined, so that pack_choice_run saves no registers. */
+/* A vector without a route in its first slot.  Not inlined, so that pack_choice_run saves
+ * no registers. */
 static __attribute__((noinline)) void pack_choice_run_shape(uint64_t key,
                                                             const struct vector_copy *v)
 {
     static const struct pack_tune_kernels with = {pack_kernel_can, pack_kernel_run,
                                                   pack_choice_default, pack_choice_known};
-    enum pack_kernel k = pack_tune_found(&pack_choice.tune, key);
+    struct pack_route *first = pack_route_slot(&pack_choice.routes, key, 0);
+    struct pack_route *second = pack_route_slot(&pack_choice.routes, key, 1);
 
+    if (pack_route_fits(second, key, v)) {
+        pack_route_run(second, v);
+        return;
+    }
+    enum pack_kernel k = pack_tune_found(&pack_choice.tune, key);
     if (k == PACK_KERNELS || !pack_kernels[k]->can(v)) {
         pack_tune_measure(&pack_choice.tune, &with, key, v);
         return;
     }
-    pack_kernel_run(k, v);
-    const void *plan = pack_plan_find(&pack_choice.plans, pack_plan_id(k, v));
-    if (plan != NULL || pack_kernels[k]->plan_run == NULL)
-        pack_route_add(pack_route_slot(&pack_choice.routes, key), key, pack_kernels[k],
-                       plan, v);
+    const void *plan = pack_kernel_run_plan(k, v);
+    if ((plan != NULL || pack_kernels[k]->plan_run == NULL) &&
+        !pack_route_add(first, key, pack_kernels[k], plan, v))
+        (void)pack_route_add(second, key, pack_kernels[k], plan, v);
 }
 
 LINE_ALIGNED void pack_choice_run(const struct vector_copy *v)
@@ -281,7 +293,7 @@ LINE_ALIGNED void pack_choice_run(const struct vector_copy *v)
         return;
     }
     uint64_t key = pack_tune_key(v, settings);
-    const struct pack_route *r = pack_route_slot(&pack_choice.routes, key);
+    const struct pack_route *r = pack_route_slot(&pack_choice.routes, key, 0);
     if (likely(pack_route_fits(r, key, v)))
         pack_route_run(r, v);
     else

@@ -4,8 +4,8 @@
  * kernel of its shape is found: the loop for its block, or the plan for its alignment.
  *
  * A copy of 8 KiB in the L1 cache takes 40 ns, and the selection of its kernel, loop and
- * plan 5.  A route stays until the process ends, so that readers need no lock; a shape
- * whose slot is taken has none and is selected each time.
+ * plan 5.  A route stays until the process ends, so that readers need no lock.  A shape
+ * has one of two slots; if both are taken, it has no route and is selected each time.
  *
  * Invariant: two vectors with equal shapes and equal tags have the same binary logarithm
  * of the size and the same settings, since bits 0..14 of a key (pack_tune.h) depend on
@@ -18,7 +18,7 @@
 #include "pgas/datatype/pack/pack_table.h"
 #include "pgas/threads/atomic.h"
 
-enum { PACK_ROUTE_BITS = 9, PACK_ROUTES = 1 << PACK_ROUTE_BITS, PACK_ROUTE_BUSY = 2 };
+enum { PACK_ROUTE_BITS = 10, PACK_ROUTES = 1 << PACK_ROUTE_BITS, PACK_ROUTE_BUSY = 2 };
 
 /* `tag`: 0, PACK_ROUTE_BUSY while a thread fills the slot, then the key | 1.  With a
  * plan: plan_run, for this alignment only; else run. */
@@ -41,9 +41,11 @@ static inline uint64_t pack_route_alignment(const struct vector_copy *v)
     return (uintptr_t)v->to % PACK_LINE * PACK_LINE + (uintptr_t)v->from % PACK_LINE;
 }
 
-static inline struct pack_route *pack_route_slot(struct pack_routes *r, uint64_t key)
+/* The first slot of a key, or its second one */
+static inline struct pack_route *pack_route_slot(struct pack_routes *r, uint64_t key,
+                                                 unsigned second)
 {
-    return &r->slot[key >> (64 - PACK_ROUTE_BITS)];
+    return &r->slot[key >> (64 - PACK_ROUTE_BITS) ^ second];
 }
 
 /* True if the slot has the route of the vector. */
@@ -63,14 +65,14 @@ static inline void pack_route_run(const struct pack_route *r, const struct vecto
         r->run(v);
 }
 
-/* Stores a route in its slot, if that is free. */
-static inline void pack_route_add(struct pack_route *r, uint64_t key,
+/* Stores a route in a slot.  False: the slot is taken. */
+static inline bool pack_route_add(struct pack_route *r, uint64_t key,
                                   const struct pack_kernel_fns *kernel, const void *plan,
                                   const struct vector_copy *v)
 {
     if (load_acquire_u64(&r->tag) != 0 ||
         cas_acq_rel_u64(&r->tag, 0, PACK_ROUTE_BUSY) != 0)
-        return;
+        return false;
     r->block = v->block;
     r->to_stride = v->to_stride;
     r->from_stride = v->from_stride;
@@ -79,6 +81,7 @@ static inline void pack_route_add(struct pack_route *r, uint64_t key,
     r->plan_run = kernel->plan_run;
     r->alignment = pack_route_alignment(v);
     store_release_u64(&r->tag, key | 1);
+    return true;
 }
 
 #endif

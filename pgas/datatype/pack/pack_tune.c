@@ -183,19 +183,61 @@ static void tune_copy_parts(struct pack_tune_cell *c,
     with->run(found < PACK_KERNELS && with->can(found, &v) ? found : with->first(&v), &v);
 }
 
+static bool tune_lock(struct pack_tune_cell *c)
+{
+    return cas_acq_rel_u32(&c->busy, 0, 1) == 0;
+}
+
+static void tune_unlock(struct pack_tune_cell *c)
+{
+    store_release_u32(&c->busy, 0);
+}
+
+/* True if another shape may have the cell. */
+static bool tune_may_replace(struct pack_tune_cell *c)
+{
+    return c->learned != 0 || c->key == 0 || ++c->idle > PACK_TUNE_IDLE;
+}
+
+/* Locks the cell of the key, or the one that it may replace; NULL: none. */
+static struct pack_tune_cell *tune_lock_cell(struct pack_tune *t, uint64_t key)
+{
+    struct pack_tune_cell *c = &t->cell[pack_tune_cell_of(key)];
+    struct pack_tune_cell *other = &t->cell[pack_tune_cell_of(key) ^ 1];
+
+    if (!tune_lock(c))
+        return NULL;
+    if (c->key == key)
+        return c;
+    if (!tune_lock(other)) {
+        tune_unlock(c);
+        return NULL;
+    }
+    if (other->key != key && tune_may_replace(c)) {
+        tune_unlock(other);
+        return c;
+    }
+    tune_unlock(c);
+    if (other->key == key || tune_may_replace(other))
+        return other;
+    tune_unlock(other);
+    return NULL;
+}
+
 void pack_tune_measure(struct pack_tune *t, const struct pack_tune_kernels *with,
                        uint64_t key, const struct vector_copy *v)
 {
-    struct pack_tune_cell *c = &t->cell[pack_tune_cell_of(key)];
+    struct pack_tune_cell *c = tune_lock_cell(t, key);
 
-    if (cas_acq_rel_u32(&c->busy, 0, 1) != 0) {
+    if (c == NULL) {
         with->run(with->first(v), v);
         return;
     }
     if (c->key != key)
         tune_begin(c, with, v, key);
+    c->idle = 0;
     tune_copy_parts(c, with, *v);
-    store_release_u32(&c->busy, 0);
+    tune_unlock(c);
 }
 
 size_t pack_tune_rows(struct pack_tune *t, struct pack_row row[PACK_TUNE_CELLS])
@@ -204,12 +246,12 @@ size_t pack_tune_rows(struct pack_tune *t, struct pack_row row[PACK_TUNE_CELLS])
 
     for (size_t i = 0; i < PACK_TUNE_CELLS; i++) {
         struct pack_tune_cell *c = &t->cell[i];
-        if (cas_acq_rel_u32(&c->busy, 0, 1) != 0)
+        if (!tune_lock(c))
             continue;
         enum pack_kernel k = pack_tune_cell_found(c, c->key);
         if (k != PACK_KERNELS)
             row[n++] = (struct pack_row){c->shape, k};
-        store_release_u32(&c->busy, 0);
+        tune_unlock(c);
     }
     return n;
 }

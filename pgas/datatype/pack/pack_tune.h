@@ -15,7 +15,10 @@
  * PACK_TUNE_MIN bytes, nor if the kernel of the shape is known from an earlier process.
  *
  * Threads may share a table.  One thread at a time measures a shape, others use the
- * default kernel meanwhile.  Shapes whose hashes collide replace each other.
+ * default kernel meanwhile.  A shape has one of two cells, by its hash.  If both have
+ * other shapes, it replaces one that is found, or one that was not copied for a while;
+ * otherwise it uses the default kernel, so that shapes that take turns are found one
+ * after the other.
  * Uses: pack_table, threads/atomic.  Used by: pack_choice.
  */
 #ifndef PGAS_DATATYPE_PACK_TUNE_H
@@ -29,7 +32,8 @@ enum {
     PACK_TUNE_CELLS = 1 << PACK_TUNE_BITS,
     PACK_TUNE_MIN = 256,
     PACK_TUNE_KERNEL_BITS = 8,
-    PACK_TUNE_SAMPLES = 24
+    PACK_TUNE_SAMPLES = 24,
+    PACK_TUNE_IDLE = 8 /* copies of other shapes after which a cell may be replaced */
 };
 
 /* What determines the fastest kernel */
@@ -62,7 +66,8 @@ struct pack_tune_cell {
     struct pack_shape shape;
     uint32_t busy, candidates; /* bits 1 << kernel */
     struct pack_tune_samples samples[PACK_KERNELS];
-    uint8_t turn, next;    /* next: of the turn's order */
+    uint8_t turn, next; /* next: of the turn's order */
+    uint8_t idle;       /* copies of other shapes that wanted this cell since its own */
     bool is_long, is_cold; /* copied in parts; not copied yet */
 };
 
@@ -125,7 +130,10 @@ static inline size_t pack_tune_cell_of(uint64_t key)
 
 static inline enum pack_kernel pack_tune_found(const struct pack_tune *t, uint64_t key)
 {
-    return pack_tune_cell_found(&t->cell[pack_tune_cell_of(key)], key);
+    const size_t i = pack_tune_cell_of(key);
+    const enum pack_kernel k = pack_tune_cell_found(&t->cell[i], key);
+
+    return k != PACK_KERNELS ? k : pack_tune_cell_found(&t->cell[i ^ 1], key);
 }
 
 /* Copies the vector, for whose key no kernel is found yet, and measures. */
