@@ -87,6 +87,12 @@ timeout -k 5 100 sh "$net" -s -r 1 -t 0.0005 -o "$work/data" tcp >"$work/table" 
     wrong "net -s ended with status $?"
 rows 48 '^i\(put\|get\)_\(2\|16\)  *[0-9]* us  *|'
 rows 12 '^put_same  *[0-9]* us  *|'
+rows 24 '^i\(put\|get\)_\(2\|16\)  *[0-9]* share  *|  *[0-9.]*  *|'
+
+timeout -k 5 100 sh "$net" -s -k 'put_same iput_2' -z 128,32768 -r 1 -t 0.0005 -o "$work/data" tcp \
+    >"$work/table" 2>"$work/err" || wrong "net -k -z ended with status $?"
+[ "$(sed 's/^tcp 1 \([a-z_2]* [0-9]*\) .*/\1/' "$work/data" | sort | tr '\n' ,)" = \
+    'iput_2 128,iput_2 32768,put_same 128,put_same 32768,' ] || wrong "net -k -z measures other rows"
 
 if SHMEM_BENCH=/bin/false sh "$net" -q ofi >"$work/table" 2>"$work/err"; then
     wrong "a failing contestant is not a failure"

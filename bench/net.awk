@@ -17,6 +17,7 @@ NF == 6 {
     if (!(row in unit))
         order[++rows] = row
     unit[row] = $6
+    names[$3]
     value[$1, $2, row] = $5 + 0
     all[$1, row] = all[$1, row] " " $5
     if ($2 > rounds)
@@ -76,7 +77,34 @@ function table(title, own, others, limit,    i, k, n, o, other, w, who, part) {
     }
 }
 
+# The share of a contiguous put's bandwidth that strided transfers reach
+function strided(own,    i, n, w, who, part, same, r, list) {
+    n = split(own, who, " ")
+    printf "\nstrided: bandwidth / that of a contiguous put of the same bytes\n"
+    printf LINE, "name", "size", "unit"
+    for (w = 1; w <= n; w++)
+        printf " |%9s", who[w]
+    printf "\n"
+    for (i = 1; i <= rows; i++) {
+        split(order[i], part, " ")
+        if (part[1] !~ /^i(put|get)_/)
+            continue
+        same = "put_same " part[2]
+        printf LINE, part[1], part[2], "share"
+        for (w = 1; w <= n; w++) {
+            list = ""
+            for (r = 1; r <= rounds; r++)
+                if ((who[w], r, order[i]) in value && (who[w], r, same) in value)
+                    list = list " " value[who[w], r, same] / value[who[w], r, order[i]]
+            printf " |%9s", show(median(list))
+        }
+        printf "\n"
+    }
+}
+
 END {
+    if ("put_same" in names)
+        strided("tcp ofi ucx oshmem")
     table("over the raw library", "ofi ucx tcp", "", RAW)
     table("against Open MPI's oshmem", "ofi ucx tcp", "oshmem", THEIRS)
     printf "\nmedians of %d rounds; ratio: ours / the other's, of the same round\n", rounds

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * shmem_bench.c - measures an OpenSHMEM library; prints lines `name size value unit`.
- *   oshrun -n 2 shmem_bench [-t seconds per point] [-l] [-n] [name...]
+ *   oshrun -n 2 shmem_bench [-t seconds per point] [-l] [-n] [-z sizes] [name...]
  * A name is a prefix of the name of a benchmark or a group; -n: only the rows of
- * bench/net.  One-sided operations are between PE 0 and PE 1 (-n: the last PE); barriers
- * are of all PEs.  Values are medians over short batches.
+ * bench/net; -z: only these sizes, with commas between them.  One-sided operations are
+ * between PE 0 and PE 1 (-n: the last PE); barriers are of all PEs.  Values are medians
+ * over short batches, of which there are less if one iteration takes longer than the time
+ * for a point.
  */
 #include "bench.h"
 
@@ -16,9 +18,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BATCHES = 9, ITERATIONS_MAX = 1 << 28, SPINS_BEFORE_YIELD = 2000 };
+enum {
+    BATCHES = 9,
+    BATCHES_SLOW = 3,
+    ITERATIONS_MAX = 1 << 28,
+    SPINS_BEFORE_YIELD = 2000
+};
 
-static char **names; /* requested; none = all */
+static char **names;      /* requested; none = all */
+static const char *sizes; /* requested; NULL: all */
 static bool listing;
 static long *iterations; /* symmetric: PE 0 puts it to all PEs */
 
@@ -56,6 +64,16 @@ static bool wanted(const char *name)
     return yes;
 }
 
+static bool wanted_size(size_t size)
+{
+    bool yes = sizes == NULL;
+    for (const char *s = sizes; !yes && s != NULL; s = strchr(s, ',')) {
+        s += *s == ',';
+        yes = strtoull(s, NULL, 10) == size;
+    }
+    return yes;
+}
+
 /* One batch on all PEs; the time is PE 0's. */
 static double batch(struct bench *b, bench_body body, long n)
 {
@@ -72,8 +90,8 @@ static double batch(struct bench *b, bench_body body, long n)
 }
 
 /* Doubles the iterations until a batch takes its share of the time.  PE 0 decides; 0
- * iterations mean that it has decided. */
-static long calibrate(struct bench *b, bench_body body)
+ * iterations mean that it has decided, -1 that there are few batches, too. */
+static long calibrate(struct bench *b, bench_body body, int *batches)
 {
     double share = b->seconds / BATCHES;
     long n = 1;
@@ -85,12 +103,14 @@ static long calibrate(struct bench *b, bench_body body)
                         ? (long)((double)n * share / seconds) + 1
                         : n * 8;
         next = next < ITERATIONS_MAX ? next : ITERATIONS_MAX;
+        long decided = seconds > b->seconds ? -1 : 0;
         if (b->me == 0)
             for (int pe = 0; pe < b->npes; pe++)
-                shmem_long_p(iterations, more ? next : 0, pe);
+                shmem_long_p(iterations, more ? next : decided, pe);
         shmem_barrier_all();
-        more = *iterations != 0;
+        more = *iterations > 0;
         n = more ? *iterations : n;
+        *batches = *iterations < 0 ? BATCHES_SLOW : BATCHES;
         shmem_barrier_all();
     }
     return n;
@@ -136,15 +156,17 @@ static void measure(struct bench *b, const struct bench_row **row, size_t n)
 {
     static double seconds[BENCH_ROWS_MAX][BATCHES];
     long count[BENCH_ROWS_MAX];
+    int batches[BENCH_ROWS_MAX];
     for (size_t k = 0; k < n; k++)
-        count[k] = calibrate(b, row[k]->body);
+        count[k] = calibrate(b, row[k]->body, &batches[k]);
     for (int i = 0; i < BATCHES; i++)
         for (size_t k = 0; k < n; k++)
-            seconds[k][i] =
-                batch(b, row[k]->body, count[k]) / ((double)count[k] * row[k]->per);
+            if (i < batches[k])
+                seconds[k][i] =
+                    batch(b, row[k]->body, count[k]) / ((double)count[k] * row[k]->per);
     for (size_t k = 0; b->me == 0 && k < n; k++) {
-        qsort(seconds[k], BATCHES, sizeof(seconds[k][0]), compare);
-        print_point(row[k], b->size, seconds[k][BATCHES / 2]);
+        qsort(seconds[k], (size_t)batches[k], sizeof(seconds[k][0]), compare);
+        print_point(row[k], b->size, seconds[k][batches[k] / 2]);
     }
 }
 
@@ -152,7 +174,7 @@ void bench_points(struct bench *b, const char *group, const struct bench_row *ro
                   size_t n, size_t size)
 {
     const struct bench_row *chosen[BENCH_ROWS_MAX];
-    n = choose(group, rows, n, chosen);
+    n = wanted_size(size) ? choose(group, rows, n, chosen) : 0;
     b->size = size;
     if (!listing)
         measure(b, chosen, n);
@@ -223,12 +245,12 @@ static void run_node(struct bench *b)
 
 static void usage(const char *name, int status)
 {
-    fprintf(
-        status == 0 ? stdout : stderr,
-        "usage: %s [-t seconds per point] [-l] [-n] [name...]\n"
-        "  -l lists the benchmarks; -n: those of bench/net; a name is a prefix of the\n"
-        "  name of a benchmark or a group\n",
-        name);
+    fprintf(status == 0 ? stdout : stderr,
+            "usage: %s [-t seconds per point] [-l] [-n] [-z size,..] [name...]\n"
+            "  -l lists the benchmarks; -n: those of bench/net; -z: only these sizes; a "
+            "name\n"
+            "  is a prefix of the name of a benchmark or a group\n",
+            name);
     exit(status);
 }
 
@@ -237,13 +259,15 @@ int main(int argc, char **argv)
     struct bench b = {.seconds = 0.05};
     void (*run)(struct bench *) = run_node;
     int option;
-    while ((option = getopt(argc, argv, "hlnt:")) != -1) {
+    while ((option = getopt(argc, argv, "hlnt:z:")) != -1) {
         if (option == 't')
             b.seconds = atof(optarg);
         else if (option == 'l')
             listing = true;
         else if (option == 'n')
             run = bench_network;
+        else if (option == 'z')
+            sizes = optarg;
         else
             usage(argv[0], option == 'h' ? 0 : 2);
     }
