@@ -1,6 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# pack-count.awk - input: a disassembly of objdump (AT&T syntax), then the steps of
-# pack_count.  Prints a line per direction and kernel, for 64 packed bytes.
+# pack-count.awk - input: a disassembly of objdump (AT&T syntax or AArch64), then the steps
+# of pack_count.  Prints a line per direction and kernel, for 64 packed bytes.
+
+# The stack is addressed by sp.
+function classify_arm(code) {
+    if (code ~ /\[sp/ || code !~ /\[/)
+        return ""
+    return code ~ /^ld/ ? "load" : code ~ /^st/ ? "store" : ""
+}
 
 # The memory operand of an instruction is its last one if it is stored.
 function classify(code, name, operands, memory_last) {
@@ -18,13 +25,14 @@ function classify(code, name, operands, memory_last) {
     return memory_last ? "store" : "load"
 }
 FNR == 1 { file++ }
+file == 1 && /file format elf64-littleaarch64/ { arm = 1 }
 file == 1 {
     if (match($0, /^ *[0-9a-f]+:\t/)) {
         address = substr($0, RSTART, RLENGTH)
         gsub(/[ :\t]/, "", address)
         code = substr($0, RSTART + RLENGTH)
-        kind[address] = classify(code)
-        wide[address] = code ~ /^v?p?(gather|scatter)/
+        kind[address] = arm ? classify_arm(code) : classify(code)
+        wide[address] = code ~ (arm ? "\\[x[0-9]+, z" : "^v?p?(gather|scatter)")
     }
     next
 }

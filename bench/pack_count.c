@@ -3,12 +3,14 @@
  * pack_count.c - executes one copy of each pack kernel step by step and prints the
  * instructions that it executed.
  *
- *   bench/pack_count BYTES:BLOCK:STRIDE
+ *   bench/pack_count [-t] BYTES:BLOCK:STRIDE
  *
  * A line for each direction, kernel and address: pack or unpack, kernel, address in the
  * file of this program, times executed.  Instructions of other files (memcpy of the C
  * library) have the address `other`.  A kernel with a plan has made it before.  The
- * script pack-count looks the instructions up.  Uses: pgas/datatype, ptrace (Linux).
+ * script pack-count looks the instructions up.  -t: an emulator traces the program; it
+ * copies once with each kernel, between count_begin and count_end, and prints a line for
+ * each, with the direction and the kernel.  Uses: pgas/datatype, ptrace (Linux).
  */
 #include "config.h"
 
@@ -97,6 +99,17 @@ static void count_copy(enum pack_kernel k, const struct vector_copy *v)
     _exit(0);
 }
 
+/* A copy for the emulator's trace */
+static void count_mark(const char *direction, enum pack_kernel k,
+                       const struct vector_copy *v)
+{
+    pack_kernel_run(k, v);
+    count_begin();
+    pack_kernel_run(k, v);
+    count_end();
+    printf("%s %s\n", direction, pack_kernel_name(k));
+}
+
 static void count_kernel(enum pack_kernel k, const struct vector_copy *v,
                          struct steps *steps)
 {
@@ -136,12 +149,15 @@ static void count_print(const char *direction, enum pack_kernel k,
 
 int main(int argc, char **argv)
 {
+    const bool traced = argc > 2 && strcmp(argv[1], "-t") == 0;
+    const char *text = argv[traced ? 2 : 1];
     size_t bytes, block, stride;
     struct steps steps = {(size_t)(etext - __ehdr_start), NULL, 0};
 
-    if (argc != 2 || sscanf(argv[1], "%zu:%zu:%zu", &bytes, &block, &stride) != 3 ||
-        block == 0 || stride < block || bytes < block) {
-        fprintf(stderr, "usage: %s BYTES:BLOCK:STRIDE\n", argv[0]);
+    if (argc != (traced ? 3 : 2) ||
+        sscanf(text, "%zu:%zu:%zu", &bytes, &block, &stride) != 3 || block == 0 ||
+        stride < block || bytes < block) {
+        fprintf(stderr, "usage: %s [-t] BYTES:BLOCK:STRIDE\n", argv[0]);
         return 2;
     }
     char *packed = aligned_alloc(4096, (bytes / 4096 + 1) * 4096);
@@ -156,10 +172,16 @@ int main(int argc, char **argv)
         {packed, strided, (ptrdiff_t)block, (ptrdiff_t)stride, block, bytes / block},
         {strided, packed, (ptrdiff_t)stride, (ptrdiff_t)block, block, bytes / block}};
     for (int unpack = 0; unpack < 2; unpack++)
-        for (enum pack_kernel k = 0; k < PACK_KERNELS; k++)
-            if (pack_kernel_can(k, &copy[unpack])) {
-                count_kernel(k, &copy[unpack], &steps);
-                count_print(unpack ? "unpack" : "pack", k, &steps);
+        for (enum pack_kernel k = 0; k < PACK_KERNELS; k++) {
+            const char *direction = unpack ? "unpack" : "pack";
+            if (!pack_kernel_can(k, &copy[unpack]))
+                continue;
+            if (traced) {
+                count_mark(direction, k, &copy[unpack]);
+                continue;
             }
+            count_kernel(k, &copy[unpack], &steps);
+            count_print(direction, k, &steps);
+        }
     return 0;
 }
