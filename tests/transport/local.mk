@@ -18,14 +18,17 @@ $(transport_suite): AM_LDFLAGS += -rdynamic
 # under another version number, for ofi_order.sh.
 transport_pair = tests/transport/pair.c tests/transport/pair.h
 if HAVE_OFI
-check_PROGRAMS += tests/transport/ofi_wire tests/transport/ofi_connect
+check_PROGRAMS += tests/transport/ofi_wire tests/transport/ofi_connect \
+	tests/transport/ofi_silent
 check_LTLIBRARIES += tests/transport/fake_ofi.la
-TESTS += tests/transport/ofi_wire tests/transport/ofi_connect
+TESTS += tests/transport/ofi_wire tests/transport/ofi_connect tests/transport/ofi_silent
 endif
 tests_transport_ofi_wire_SOURCES = tests/transport/ofi_wire.c $(transport_pair)
 tests_transport_ofi_wire_LDADD = $(libpgas)
 tests_transport_ofi_connect_SOURCES = tests/transport/ofi_connect.c $(transport_pair)
 tests_transport_ofi_connect_LDADD = $(libpgas)
+tests_transport_ofi_silent_SOURCES = tests/transport/ofi_silent.c $(transport_pair)
+tests_transport_ofi_silent_LDADD = $(libpgas)
 tests_transport_fake_ofi_la_SOURCES = tests/transport/fake_ofi.c
 tests_transport_fake_ofi_la_CPPFLAGS = $(AM_CPPFLAGS) $(OFI_CFLAGS)
 tests_transport_fake_ofi_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere

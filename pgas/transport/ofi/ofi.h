@@ -43,6 +43,9 @@
  *   contains the record's generation (ofi_op_token).  Stale replies are ignored, other
  *   invalid messages rejected.
  * - A record that libfabric may still complete is never free.
+ * - bounces.filled = number of bounce buffers with fills_bounce, and of retired ones; at
+ *   most OFI_BOUNCES_FILLED.  bounces.stale = those among them that belong to no
+ *   operation in flight: abandoned and retired ones.
  * - Once ctx->losses equals net->losses, no operation to a peer in state LOST is
  *   outstanding, except gets that ctx->drains counts.
  *
@@ -127,8 +130,8 @@ enum {
                                                    ones: -EAGAIN */
     OFI_BOUNCE_SIZE = 64 << 10,                 /* bytes of a bounce buffer */
     OFI_COPIED_MAX = 8192, /* longest put that is copied so that its caller can go on */
-    OFI_BOUNCES = 32,      /* per context, of which this many may be retired: */
-    OFI_BOUNCES_RETIRED = OFI_BOUNCES / 2,
+    OFI_BOUNCES = 32,      /* per context, of which this many may be filled: */
+    OFI_BOUNCES_FILLED = OFI_BOUNCES / 2,
     OFI_SIGNAL_EVERY = 64,          /* longest run of unsignaled puts, */
     OFI_UNSIGNALED_MAX = 64 * 1024, /* and the longest unsignaled put, in bytes */
     OFI_UNFLUSHED_MAX = 16384, /* puts in ordered mode until a flush is forced: bounds
@@ -217,6 +220,7 @@ struct ofi_op {
     uint32_t index, generation; /* of this record; generation: how often it was freed */
     bool awaits_reply;          /* a message with its token is in flight */
     bool fills_bounce;          /* libfabric or a peer writes to the bounce buffer */
+    bool fills_record;          /* libfabric writes a fragment of a get to u.bytes */
     int8_t slot; /* of a put of blocks: in the window of its target; or -1 */
     union {
         struct {
@@ -224,6 +228,7 @@ struct ofi_op {
         } word;
         struct ofi_fragmented part;
         struct ofi_message message;
+        unsigned char bytes[sizeof(struct ofi_message)];
     } u;
 };
 
@@ -239,7 +244,7 @@ struct ofi_bounce_pool {
     struct fid_mr *mr;     /* NULL: registration is not required */
     void *desc;
     unsigned nfree;
-    unsigned retired; /* not used again (ofi_lost.c) */
+    unsigned filled, stale; /* see Invariants */
     uint16_t free[OFI_BOUNCES];
 };
 
@@ -487,7 +492,7 @@ static inline struct ofi_op *ofi_op_alloc(struct transport_ctx *ctx, enum ofi_ki
     op->bounce = NULL;
     op->error = 0;
     op->events_pending = 1;
-    op->fills_bounce = false;
+    op->fills_bounce = op->fills_record = false;
     ctx->in_flight++;
     return op;
 }
@@ -511,6 +516,8 @@ unsigned char *ofi_bounce_new(struct transport_ctx *ctx);
 /* The error of an operation that cannot do without the bounce buffer that ofi_bounce_new
  * has refused: -EAGAIN; or -ENOMEM, and world->failed was called. */
 int ofi_bounce_missing(const struct transport_ctx *ctx);
+/* Set op->fills_bounce.  False: OFI_BOUNCES_FILLED buffers are filled. */
+bool ofi_bounce_fill(struct transport_ctx *ctx, struct ofi_op *op);
 /* Free the bounce buffer of op, if it has one. */
 void ofi_bounce_free(struct transport_ctx *ctx, struct ofi_op *op);
 /* Allocate the receive buffers. 0 or -ENOMEM. */

@@ -160,10 +160,8 @@ int ofi_get_blocks(struct transport_ctx *ctx, const struct transport_blocks *blo
     struct ofi_message *m = &op->u.message;
     size_t head = ofi_message_header_len(m);
     op->to = (void *)(uintptr_t)blocks;
-    op->fills_bounce = ctx->net->immediate && head + blocks->bytes > OFI_EAGER_MAX &&
-                       head + vectors + sizeof destination <= REPLY_OFFSET &&
-                       ctx->bounces.nfree >= OFI_BOUNCES - OFI_BOUNCES_RETIRED;
-    if (op->fills_bounce) {
+    if (ctx->net->immediate && head + blocks->bytes > OFI_EAGER_MAX &&
+        head + vectors + sizeof destination <= REPLY_OFFSET && ofi_bounce_fill(ctx, op)) {
         size_t at = (size_t)(op->bounce - ctx->bounces.memory) + REPLY_OFFSET;
         destination.at = ofi_window_address(ctx->net, ctx->bounces.memory) + at;
         destination.key = fi_mr_key(ctx->bounces.mr);

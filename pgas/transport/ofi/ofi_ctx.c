@@ -75,6 +75,16 @@ struct ofi_op *ofi_op_alloc_slow(struct transport_ctx *ctx)
     return ctx->nslabs < most && ofi_op_add_slab(ctx) ? ctx->free : NULL;
 }
 
+bool ofi_bounce_fill(struct transport_ctx *ctx, struct ofi_op *op)
+{
+    PGAS_ASSERT(op->bounce != NULL && !op->fills_bounce);
+    if (ctx->bounces.filled == OFI_BOUNCES_FILLED)
+        return false;
+    ctx->bounces.filled++;
+    op->fills_bounce = true;
+    return true;
+}
+
 void ofi_bounce_free(struct transport_ctx *ctx, struct ofi_op *op)
 {
     struct ofi_bounce_pool *bounces = &ctx->bounces;
@@ -82,9 +92,12 @@ void ofi_bounce_free(struct transport_ctx *ctx, struct ofi_op *op)
     PGAS_ASSERT(op->bounce == NULL || bounces->nfree < OFI_BOUNCES);
     PGAS_ASSERT(op->bounce == NULL ||
                 (size_t)(op->bounce - bounces->memory) < OFI_BOUNCES * OFI_BOUNCE_SIZE);
-    if (op->bounce != NULL)
-        bounces->free[bounces->nfree++] =
-            (uint16_t)((size_t)(op->bounce - bounces->memory) / OFI_BOUNCE_SIZE);
+    if (op->bounce == NULL)
+        return;
+    bounces->free[bounces->nfree++] =
+        (uint16_t)((size_t)(op->bounce - bounces->memory) / OFI_BOUNCE_SIZE);
+    bounces->filled -= op->fills_bounce;
+    bounces->stale -= op->fills_bounce && op->kind == OFI_ABANDONED;
     op->bounce = NULL;
 }
 

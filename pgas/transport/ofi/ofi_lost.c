@@ -145,21 +145,10 @@ struct purge {
     int ended;
 };
 
-/* A bounce buffer that a lost peer may still write, if it continues after
- * TIMING_LOST_DRAIN, is not used again, so that the write damages no other operation; but
- * half of the pool stays in use. */
-static void ofi_lost_retire_bounce(struct transport_ctx *ctx, struct ofi_op *op)
-{
-    struct ofi_bounce_pool *pool = &ctx->bounces;
-
-    if (pool->retired == OFI_BOUNCES_RETIRED)
-        return;
-    pool->retired++;
-    op->bounce = NULL;
-}
-
-/* A record of a lost peer that libfabric may never complete: free its bounce buffer. The
- * peer that receives the bytes of another put is dead. */
+/* A record of a lost peer that libfabric may never complete: free its bounce buffer; the
+ * peer that receives the bytes of another put is dead.  A buffer that a lost peer may
+ * still write, if it continues after TIMING_LOST_DRAIN, is retired: not used again, so
+ * that the write damages no other operation. */
 static void ofi_lost_end_record(struct transport_ctx *ctx, struct ofi_op *op,
                                 struct purge *p)
 {
@@ -168,7 +157,7 @@ static void ofi_lost_end_record(struct transport_ctx *ctx, struct ofi_op *op,
         return;
     }
     if (op->bounce != NULL && op->fills_bounce)
-        ofi_lost_retire_bounce(ctx, op);
+        op->bounce = NULL;
     ofi_bounce_free(ctx, op);
     ofi_op_release(ctx, op);
 }
@@ -180,7 +169,7 @@ static bool ofi_lost_end_op(struct transport_ctx *ctx, struct ofi_op *op, void *
     if (op->kind == OFI_RECV || op->kind == OFI_FRAGMENTED ||
         !ofi_peer_is_lost(ctx->net, op->pe))
         return true;
-    if (op->kind == OFI_GET && op->bounce == NULL && !p->expired) {
+    if (op->kind == OFI_GET && op->bounce == NULL && !op->fills_record && !p->expired) {
         p->drains++;
         return true;
     }

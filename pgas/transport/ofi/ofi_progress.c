@@ -47,8 +47,8 @@ static void ofi_op_end_put(struct transport_ctx *ctx, struct ofi_op *op, int err
 
 static void ofi_op_end_get(struct transport_ctx *ctx, struct ofi_op *op, int error)
 {
-    if (op->bounce != NULL && error == 0)
-        memcpy(op->to, op->bounce, op->len);
+    if (error == 0 && (op->bounce != NULL || op->fills_record))
+        memcpy(op->to, op->bounce != NULL ? op->bounce : op->u.bytes, op->len);
     ofi_op_end_put(ctx, op, error);
 }
 
@@ -92,7 +92,7 @@ void ofi_op_release(struct transport_ctx *ctx, struct ofi_op *op)
 {
     if (op->kind != OFI_ABANDONED) {
         ctx->abandoned++;
-        op->fills_bounce = op->fills_bounce || op->kind == OFI_GET;
+        ctx->bounces.stale += op->bounce != NULL && op->fills_bounce;
     }
     op->kind = OFI_ABANDONED;
     op->done = NULL;

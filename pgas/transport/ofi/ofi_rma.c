@@ -149,6 +149,27 @@ int ofi_rma_flush(struct transport_ctx *ctx, int pe, enum ofi_kind kind)
 
 /* ---- long operations ------------------------------------------------------------- */
 
+/* Memory of the library for a fragment: a bounce buffer.  A get waits for one that may be
+ * filled; if all of these belong to failed peers, it uses its record.  0 or -errno. */
+static int ofi_fragment_bounce(struct transport_ctx *ctx, struct ofi_op *op, bool get,
+                               void **local, void **desc, size_t *len)
+{
+    op->fills_record = get && ctx->bounces.stale == OFI_BOUNCES_FILLED;
+    size_t space = op->fills_record ? sizeof op->u.bytes : OFI_BOUNCE_SIZE;
+
+    *len = *len < space ? *len : space;
+    *local = op->u.bytes;
+    *desc = op->desc;
+    if (op->fills_record)
+        return 0;
+    op->bounce = ofi_bounce_new(ctx);
+    if (op->bounce == NULL)
+        return ofi_bounce_missing(ctx);
+    *local = op->bounce;
+    *desc = ctx->bounces.desc;
+    return get && !ofi_bounce_fill(ctx, op) ? -EAGAIN : 0;
+}
+
 /* Allocate a record for the next fragment: *len bytes at *local. 0 or -errno. */
 static int ofi_fragment_alloc(struct transport_ctx *ctx, struct ofi_op *parent,
                               struct ofi_op **fragment, void **local, void **desc,
@@ -163,17 +184,14 @@ static int ofi_fragment_alloc(struct transport_ctx *ctx, struct ofi_op *parent,
     *len = l->len < ctx->net->fragment_max ? l->len : ctx->net->fragment_max;
     *local = get ? l->to : (void *)(uintptr_t)l->from;
     if (!ofi_mr_lookup(ctx->net, *local, *len, desc)) {
-        op->bounce = ofi_bounce_new(ctx);
-        if (op->bounce == NULL) {
+        int rc = ofi_fragment_bounce(ctx, op, get, local, desc, len);
+        if (rc != 0) {
             ofi_op_free(ctx, op);
             ctx->in_flight--;
-            return ofi_bounce_missing(ctx);
+            return rc;
         }
-        *len = *len < OFI_BOUNCE_SIZE ? *len : OFI_BOUNCE_SIZE;
         if (!get)
             memcpy(op->bounce, l->from, *len);
-        *local = op->bounce;
-        *desc = ctx->bounces.desc;
     }
     op->parent = parent;
     op->to = l->to;
