@@ -33,43 +33,51 @@ static svint64_t lanes_8(size_t units, ptrdiff_t stride)
 
 static void gather_4(const struct vector_copy *v)
 {
-    const size_t units = v->block / 4, blocks = svcntw() / units;
+    const size_t units = v->block / 4, blocks = svcntw() / units, lanes = blocks * units;
     const svint32_t to = lanes_4(units, v->to_stride / 4);
     const svint32_t from = lanes_4(units, v->from_stride / 4);
     const bool pack = pack_to_is_dense(v), unpack = pack_from_is_dense(v);
+    const ptrdiff_t to_step = (ptrdiff_t)blocks * v->to_stride;
+    const ptrdiff_t from_step = (ptrdiff_t)blocks * v->from_stride;
+    const size_t all = v->count * units;
+    char *t = v->to;
+    const char *f = v->from;
 
-    for (size_t done = 0; done < v->count; done += blocks) {
-        size_t now = v->count - done < blocks ? v->count - done : blocks;
-        uint32_t *t = (uint32_t *)(void *)(v->to + (ptrdiff_t)done * v->to_stride);
-        const uint32_t *f =
-            (const uint32_t *)(const void *)(v->from + (ptrdiff_t)done * v->from_stride);
-        svbool_t on = svwhilelt_b32_u64(0, now * units);
-        svuint32_t x = unpack ? svld1(on, f) : svld1_gather_index(on, f, from);
+    for (size_t done = 0; done < all; done += lanes, t += to_step, f += from_step) {
+        size_t now = all - done < lanes ? all - done : lanes;
+        svbool_t on = svwhilelt_b32_u64(0, now);
+        const uint32_t *source = (const uint32_t *)(const void *)f;
+        uint32_t *target = (uint32_t *)(void *)t;
+        svuint32_t x = unpack ? svld1(on, source) : svld1_gather_index(on, source, from);
         if (pack)
-            svst1(on, t, x);
+            svst1(on, target, x);
         else
-            svst1_scatter_index(on, t, to, x);
+            svst1_scatter_index(on, target, to, x);
     }
 }
 
 static void gather_8(const struct vector_copy *v)
 {
-    const size_t units = v->block / 8, blocks = svcntd() / units;
+    const size_t units = v->block / 8, blocks = svcntd() / units, lanes = blocks * units;
     const svint64_t to = lanes_8(units, v->to_stride / 8);
     const svint64_t from = lanes_8(units, v->from_stride / 8);
     const bool pack = pack_to_is_dense(v), unpack = pack_from_is_dense(v);
+    const ptrdiff_t to_step = (ptrdiff_t)blocks * v->to_stride;
+    const ptrdiff_t from_step = (ptrdiff_t)blocks * v->from_stride;
+    const size_t all = v->count * units;
+    char *t = v->to;
+    const char *f = v->from;
 
-    for (size_t done = 0; done < v->count; done += blocks) {
-        size_t now = v->count - done < blocks ? v->count - done : blocks;
-        uint64_t *t = (uint64_t *)(void *)(v->to + (ptrdiff_t)done * v->to_stride);
-        const uint64_t *f =
-            (const uint64_t *)(const void *)(v->from + (ptrdiff_t)done * v->from_stride);
-        svbool_t on = svwhilelt_b64_u64(0, now * units);
-        svuint64_t x = unpack ? svld1(on, f) : svld1_gather_index(on, f, from);
+    for (size_t done = 0; done < all; done += lanes, t += to_step, f += from_step) {
+        size_t now = all - done < lanes ? all - done : lanes;
+        svbool_t on = svwhilelt_b64_u64(0, now);
+        const uint64_t *source = (const uint64_t *)(const void *)f;
+        uint64_t *target = (uint64_t *)(void *)t;
+        svuint64_t x = unpack ? svld1(on, source) : svld1_gather_index(on, source, from);
         if (pack)
-            svst1(on, t, x);
+            svst1(on, target, x);
         else
-            svst1_scatter_index(on, t, to, x);
+            svst1_scatter_index(on, target, to, x);
     }
 }
 
