@@ -9,7 +9,8 @@
  *     match_options.regions = &heater.regions;   for all queues that it shall heat
  *
  * The thread sleeps between two passes and while it is paused.  Queues may be used, made
- * and freed while it runs, and after it was stopped; the struct must outlive them.
+ * and freed while it runs, and after it was stopped; the struct must outlive them.  A
+ * forked child has no heater, and does not free a node that was being read at the fork.
  * Uses: match_regions, futex, hwloc.  Used by: tests, bench.
  */
 #ifndef COMPAT_MPI_MATCH_HEATER_H

@@ -48,7 +48,7 @@ rm "$work"/*.o
 compile pgas/datatype/isa.c
 compile pgas/threads/adaptive.c
 compile pgas/threads/mcs.c
-for file in match match_base match_nodes match_queue match_tail; do
+for file in match match_base match_bins match_nodes match_queue match_regions match_tail; do
     compile compat/mpi/match/$file.c
 done
 compile compat/mpi/match/match_sve.c -march=armv8.2-a+sve
