@@ -56,10 +56,11 @@ struct active_state {
 
 /* Nonblocking collectives. */
 struct nb_requests {
-    pthread_mutex_t lock;
-    struct shmem_team *teams; /* with incomplete requests; also read without the lock */
-    size_t open;              /* requests not freed yet */
-    const char *last;         /* public routine that started the last one */
+    pthread_rwlock_t lock;    /* of the list of teams */
+    struct shmem_team *teams; /* those with incomplete requests, maybe others; also read
+                                 without the lock */
+    uint64_t open;            /* requests not freed yet; atomic */
+    const char *last;         /* public routine that started the last one; atomic */
 };
 
 struct select_settings {

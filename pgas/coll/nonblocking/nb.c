@@ -5,9 +5,15 @@
  *
  * A request is a sequence of schedules.  The executor does what it can without waiting
  * and is called again until they have ended; only nb_wait waits.  Incomplete requests are
- * queued at their team, and these teams are in a list, all under one lock.  Any thread
+ * queued at their team, under its lock, and these teams are in a list.  Any thread
  * advances all requests of its PE, in nb_test and in block_until (block_set_work); a PE
- * that sleeps there is woken by every store to it meanwhile.
+ * that sleeps there is woken by every store to it meanwhile.  Threads that advance
+ * different teams do not wait for each other: they hold the lock of the list for reading.
+ *
+ * A team is listed with its first request and removed when a thread that has advanced all
+ * finds it without requests, or before it is destroyed.  Order of locks: that of the
+ * list, then that of a team.  Invariants: a team with requests is listed, except while
+ * nb_start adds it; block_set_work is set if and only if the list is not empty.
  *
  * Call c uses sync slot c % NB_SLOTS (struct nb_slot).  Invariant: a PE begins call
  * c, and may write to other PEs' slots for it, only when all PEs have ended the last
@@ -51,9 +57,8 @@ static void nb_end(struct nb *r)
 }
 
 /* Advance the active requests of a team; true if one has completed. */
-static bool nb_advance_team(struct shmem_team *team)
+static bool nb_advance_active(struct nb_queue *q)
 {
-    struct nb_queue *q = &team->coll->nb;
     uint64_t end_call = q->first->call + NB_OUT;
     bool ended = false;
 
@@ -73,51 +78,106 @@ static bool nb_advance_team(struct shmem_team *team)
     return ended;
 }
 
-/* Advance all teams, and remove those without requests; true if one has completed. */
-static bool nb_advance_all(void)
+/* Repeated, as a completed request lets a queued one start.  True if there are none. */
+static bool nb_advance_team(struct nb_queue *q)
 {
-    bool ended = false;
-
-    for (struct shmem_team **at = &STATE.teams, *team; (team = *at) != NULL;) {
-        ended = nb_advance_team(team) || ended;
-        struct nb_queue *q = &team->coll->nb;
-        if (q->first != NULL)
-            at = &q->next;
-        else
-            __atomic_store_n(at, q->next, __ATOMIC_RELAXED);
-    }
-    return ended;
+    adaptive_acquire(&q->lock);
+    while (q->first != NULL && nb_advance_active(q))
+        ;
+    bool idle = q->first == NULL;
+    adaptive_release(&q->lock);
+    return idle;
 }
 
-/* block_set_work callback.  Repeated, as a completed request lets a queued one start. */
+/* True if there is a team without requests. */
+static bool nb_advance_all(void)
+{
+    bool idle = false;
+
+    pthread_rwlock_rdlock(&STATE.lock);
+    for (struct shmem_team *team = STATE.teams; team != NULL; team = team->coll->nb.next)
+        idle = nb_advance_team(&team->coll->nb) || idle;
+    pthread_rwlock_unlock(&STATE.lock);
+    return idle;
+}
+
+static void nb_go_on(void);
+
+static void nb_set_teams(struct shmem_team *first)
+{
+    __atomic_store_n(&STATE.teams, first, __ATOMIC_RELAXED);
+    block_set_work(first != NULL ? nb_go_on : NULL);
+}
+
+/* Lists the team, unless other threads have completed its requests or listed it. */
+static void nb_list(struct shmem_team *team)
+{
+    struct nb_queue *q = &team->coll->nb;
+
+    pthread_rwlock_wrlock(&STATE.lock);
+    adaptive_acquire(&q->lock);
+    if (q->first != NULL && !q->listed) {
+        q->listed = true;
+        q->next = STATE.teams;
+        nb_set_teams(team);
+    }
+    adaptive_release(&q->lock);
+    pthread_rwlock_unlock(&STATE.lock);
+}
+
+/* Removes the teams without requests from the list. */
+static void nb_unlist_idle(void)
+{
+    struct shmem_team *kept = NULL;
+
+    pthread_rwlock_wrlock(&STATE.lock);
+    for (struct shmem_team *team = STATE.teams, *next; team != NULL; team = next) {
+        struct nb_queue *q = &team->coll->nb;
+        next = q->next;
+        adaptive_acquire(&q->lock);
+        q->listed = q->first != NULL;
+        if (q->listed) {
+            q->next = kept;
+            kept = team;
+        }
+        adaptive_release(&q->lock);
+    }
+    nb_set_teams(kept);
+    pthread_rwlock_unlock(&STATE.lock);
+}
+
+/* block_set_work callback. */
 static void nb_go_on(void)
 {
     if (pgas_thread.in_nb || __atomic_load_n(&STATE.teams, __ATOMIC_RELAXED) == NULL)
         return;
     pgas_thread.in_nb = true;
-    pthread_mutex_lock(&STATE.lock);
-    while (nb_advance_all())
-        ;
-    if (STATE.teams == NULL)
-        block_set_work(NULL);
-    pthread_mutex_unlock(&STATE.lock);
+    if (nb_advance_all())
+        nb_unlist_idle();
     pgas_thread.in_nb = false;
 }
 
 /* ---- begin and end ---------------------------------------------------------------- */
 
-static void nb_enlist(struct nb *r)
+/* Returns whether the team is to be listed. */
+static bool nb_enqueue(struct nb *r)
 {
     struct nb_queue *q = &r->team->coll->nb;
 
-    if (q->first == NULL) {
-        q->next = STATE.teams;
+    adaptive_acquire(&q->lock);
+    r->call = credit_begin(&q->calls);
+    if (r->call % NB_SYNC_EVERY == 0 && !r->synchronizes)
+        nb_phase_add(r, &(struct nb_phase){.name = SCHEDULE_DISSEMINATION,
+                                           .nodes = r->team->npes,
+                                           .rank = r->team->me,
+                                           .stride = 1});
+    if (q->first == NULL)
         q->end = &q->first;
-        __atomic_store_n(&STATE.teams, r->team, __ATOMIC_RELAXED);
-    }
     *q->end = r;
     q->end = &r->next;
-    block_set_work(nb_go_on);
+    bool listed = q->listed;
+    adaptive_release(&q->lock);
+    return !listed;
 }
 
 struct nb *nb_start(const struct nb *what)
@@ -128,17 +188,10 @@ struct nb *nb_start(const struct nb *what)
         log_die("%s: no memory for a nonblocking collective", what->fn);
     *r = *what;
     barrier_guard(r->team, r->fn);
-    pthread_mutex_lock(&STATE.lock);
-    r->call = credit_begin(&r->team->coll->nb.calls);
-    if (r->call % NB_SYNC_EVERY == 0 && !r->synchronizes)
-        nb_phase_add(r, &(struct nb_phase){.name = SCHEDULE_DISSEMINATION,
-                                           .nodes = r->team->npes,
-                                           .rank = r->team->me,
-                                           .stride = 1});
-    STATE.open++;
-    STATE.last = r->fn;
-    nb_enlist(r);
-    pthread_mutex_unlock(&STATE.lock);
+    fetch_add_acq_rel_u64(&STATE.open, 1);
+    __atomic_store_n(&STATE.last, r->fn, __ATOMIC_RELAXED);
+    if (nb_enqueue(r)) /* from now on other threads may complete it */
+        nb_list(what->team);
     nb_go_on();
     barrier_unguard(what->team, what->fn);
     return r;
@@ -154,9 +207,7 @@ static void nb_finish(struct nb **request)
     free(r->inbox);
     free(r->part);
     free(r);
-    pthread_mutex_lock(&STATE.lock);
-    STATE.open--;
-    pthread_mutex_unlock(&STATE.lock);
+    fetch_add_acq_rel_u64(&STATE.open, UINT64_MAX);
     *request = NULL;
 }
 
@@ -279,10 +330,17 @@ static size_t nb_count(const struct nb *r)
 
 void nb_check_ended(const struct shmem_team *team, const char *fn)
 {
-    pthread_mutex_lock(&STATE.lock);
-    size_t n = team != NULL ? nb_count(team->coll->nb.first) : STATE.open;
-    const char *one = team != NULL && n > 0 ? team->coll->nb.first->fn : STATE.last;
-    pthread_mutex_unlock(&STATE.lock);
+    size_t n = load_relaxed_u64(&STATE.open);
+    const char *one = __atomic_load_n(&STATE.last, __ATOMIC_RELAXED);
+
+    if (team != NULL) {
+        struct nb_queue *q = &team->coll->nb;
+        adaptive_acquire(&q->lock);
+        n = nb_count(q->first);
+        one = n > 0 ? q->first->fn : NULL;
+        adaptive_release(&q->lock);
+    }
     if (n > 0)
         nb_not_ended(n, one, fn);
+    nb_unlist_idle(); /* the team may be destroyed */
 }

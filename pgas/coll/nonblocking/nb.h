@@ -24,6 +24,7 @@
 #include "pgas/coll/sync/credit.h"
 #include "pgas/core/team/team.h"
 #include "pgas/datatype/op/op.h"
+#include "pgas/threads/adaptive.h"
 
 struct nb; /* a request */
 
@@ -40,12 +41,14 @@ struct nb_slot {
     _Alignas(NODE_LINE) uint32_t word[NB_WORDS];
 };
 
-/* The requests of this PE in a team; under the lock of nb.c. */
+/* The requests of this PE in a team; under its lock, except next. */
 struct nb_queue {
+    struct adaptive_lock lock;
     struct credit calls; /* begun by this PE; acked: all up to this one are complete */
     struct nb *first;    /* incomplete ones, in call order */
     struct nb **end;     /* end of that list */
-    struct shmem_team *next; /* next team with incomplete ones */
+    bool listed;         /* the team is in the list of nb.c */
+    struct shmem_team *next; /* in that list, under its lock */
 };
 
 /* fn is the public routine, for messages. */
