@@ -37,7 +37,7 @@ uint64_t amo_call(const struct amo_call *c)
     return old;
 }
 
-/* An operation of the library itself, on the default context. */
+/* An operation on the default context. */
 static struct amo_call amo_default_call(enum transport_amo_op op, void *addr, size_t size,
                                         uint64_t operand, int pe, const char *fn)
 {
@@ -69,11 +69,12 @@ uint64_t amo_compare_swap_at(void *addr, size_t size, uint64_t cond, uint64_t va
     return amo_call(&call);
 }
 
-void amo_post(enum transport_amo_op op, void *addr, size_t size, uint64_t operand, int pe,
-              const char *fn)
+void amo_post(shmem_ctx_t ctx, enum transport_amo_op op, void *addr, size_t size,
+              uint64_t operand, int pe, const char *fn)
 {
     struct amo_call call = amo_default_call(op, addr, size, operand, pe, fn);
 
+    call.ctx = ctx;
     call.want = AMO_NEVER;
     (void)amo_call(&call);
 }

@@ -36,9 +36,9 @@ uint64_t amo_at(enum transport_amo_op op, void *addr, size_t size, uint64_t oper
 uint64_t amo_compare_swap_at(void *addr, size_t size, uint64_t cond, uint64_t value,
                              int pe, const char *fn);
 /* Nonblocking, non-fetching form, for set, add, and, or, xor.  It is ordered after
- * earlier puts and updates of the default context to the same PE only if order_fence was
- * called in between. */
-void amo_post(enum transport_amo_op op, void *addr, size_t size, uint64_t operand, int pe,
-              const char *fn);
+ * earlier puts and updates of the context to the same PE only if order_fence was called
+ * in between. */
+void amo_post(shmem_ctx_t ctx, enum transport_amo_op op, void *addr, size_t size,
+              uint64_t operand, int pe, const char *fn);
 
 #endif

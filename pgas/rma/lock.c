@@ -349,7 +349,7 @@ void lock_clear(long *lock, const char *fn)
     PGAS_ASSERT(next >= -1 && next < (int)pgas_self.npes && next != pgas_self.me);
     lock_release_qnode(&mine->qnode, lock);
     if (next >= 0)
-        amo_post(TRANSPORT_AMO_AND, lock_qnode(lock), sizeof(uint32_t),
+        amo_post(SHMEM_CTX_DEFAULT, TRANSPORT_AMO_AND, lock_qnode(lock), sizeof(uint32_t),
                  (uint32_t)~QNODE_WAITS, next, fn);
 }
 

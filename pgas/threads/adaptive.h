@@ -44,7 +44,7 @@ static inline void adaptive_acquire(struct adaptive_lock *l)
         adaptive_wait(l);
 }
 
-/* False if another thread owns or has reserved the lock. */
+/* False if another thread owns the lock or waits for it as the candidate. */
 static inline bool adaptive_try_acquire(struct adaptive_lock *l)
 {
     return load_relaxed_u32(&l->word) == 0 &&

@@ -39,7 +39,6 @@
 #include "pgas/coll/sync/scratch.h"
 #include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/team/ctx.h"
-#include "pgas/core/team/ctx.h"
 #include "pgas/core/check/check.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/memory/peer.h"

@@ -192,7 +192,8 @@ static void active_arrive(const struct shmem_team *set, const char *fn)
     int pe = team_world_pe(set, 0);
 
     if (unlikely(net_remote(pe))) {
-        amo_post(TRANSPORT_AMO_ADD, set->psync + ARRIVED, sizeof(long), 1, pe, fn);
+        amo_post(CTX_LIBRARY, TRANSPORT_AMO_ADD, set->psync + ARRIVED, sizeof(long), 1,
+                 pe, fn);
         return;
     }
     stress_point();
@@ -206,7 +207,8 @@ static void active_release(const struct shmem_team *set, int i, uint64_t value,
     int pe = team_world_pe(set, i);
 
     if (unlikely(net_remote(pe))) {
-        amo_post(TRANSPORT_AMO_SET, set->psync + RELEASED, sizeof(long), value, pe, fn);
+        amo_post(CTX_LIBRARY, TRANSPORT_AMO_SET, set->psync + RELEASED, sizeof(long),
+                 value, pe, fn);
         return;
     }
     stress_point();

@@ -58,7 +58,7 @@ SHMEM_TYPES_OLD_SET(BITS)
 #define OLD(NAME, C, OP, operand)                                                        \
     value_##NAME(amo_at(TRANSPORT_AMO_##OP, dest, sizeof(C), operand, pe, fn))
 #define POST(OP, C, operand)                                                             \
-    amo_post(TRANSPORT_AMO_##OP, dest, sizeof(C), operand, pe, fn)
+    amo_post(SHMEM_CTX_DEFAULT, TRANSPORT_AMO_##OP, dest, sizeof(C), operand, pe, fn)
 #define DEST(C)      (C *, dest, WORD)
 #define VALUE(C)     (C, value, ANY)
 #define ON_PE        (int, pe, PE)

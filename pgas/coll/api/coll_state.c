@@ -16,7 +16,7 @@
 
 COLL_SELF = {
     .active.lock = PTHREAD_MUTEX_INITIALIZER,
-    .nb.lock = PTHREAD_RWLOCK_INITIALIZER,
+    .nb.lock = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP,
     .shared = POOL_OF(struct shmemx_shared),
     .allgather_max = INTERNODE_BUFFER,
 };

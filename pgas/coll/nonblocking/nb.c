@@ -8,7 +8,8 @@
  * queued at their team, under its lock, and these teams are in a list.  Any thread
  * advances all requests of its PE, in nb_test and in block_until (block_set_work); a PE
  * that sleeps there is woken by every store to it meanwhile.  Threads that advance
- * different teams do not wait for each other: they hold the lock of the list for reading.
+ * different teams do not wait for each other: they hold the lock of the list for reading,
+ * and skip a team that another thread advances, which does so again for them.
  *
  * A team is listed with its first request and removed when a thread that has advanced all
  * finds it without requests, or before it is destroyed.  Order of locks: that of the
@@ -41,6 +42,8 @@
 #include "pgas/rma/rma.h"
 
 #define STATE coll_self.nb
+
+enum { NB_TURNS = 4 }; /* in which a thread advances a team, once for itself */
 
 _Static_assert(NB_SLOTS >= 2 * NB_OUT + NB_SYNC_EVERY - 1, "the invariant at the top");
 
@@ -78,14 +81,39 @@ static bool nb_advance_active(struct nb_queue *q)
     return ended;
 }
 
-/* Repeated, as a completed request lets a queued one start.  True if there are none. */
-static bool nb_advance_team(struct nb_queue *q)
+/* Repeated, as a completed request lets a queued one start. */
+static bool nb_advance_locked(struct nb_queue *q)
 {
-    adaptive_acquire(&q->lock);
+    store_relaxed_u32(&q->again, 0);
+    fence_full();
     while (q->first != NULL && nb_advance_active(q))
         ;
-    bool idle = q->first == NULL;
-    adaptive_release(&q->lock);
+    return q->first == NULL;
+}
+
+/*
+ * True if the team has no requests.  Dekker's pattern: a thread that cannot get the lock
+ * has set `again` before it tries; the owner reads it after the release.  So a thread may
+ * sleep after a skipped team: the owner sees what that thread was woken for.  An owner
+ * for which others keep setting it wakes the sleepers instead, and leaves.
+ */
+static bool nb_advance_team(struct nb_queue *q)
+{
+    bool idle = false;
+
+    store_relaxed_u32(&q->again, 1);
+    fence_full();
+    for (int turns = 0; load_relaxed_u32(&q->again) != 0; turns++) {
+        if (turns == NB_TURNS) {
+            block_wake_own();
+            break;
+        }
+        if (!adaptive_try_acquire(&q->lock))
+            break;
+        idle = nb_advance_locked(q);
+        adaptive_release(&q->lock);
+        fence_full();
+    }
     return idle;
 }
 
@@ -105,8 +133,11 @@ static void nb_go_on(void);
 
 static void nb_set_teams(struct shmem_team *first)
 {
+    bool was_empty = STATE.teams == NULL;
+
     __atomic_store_n(&STATE.teams, first, __ATOMIC_RELAXED);
-    block_set_work(first != NULL ? nb_go_on : NULL);
+    if (was_empty != (first == NULL))
+        block_set_work(first != NULL ? nb_go_on : NULL);
 }
 
 /* Lists the team, unless other threads have completed its requests or listed it. */
@@ -343,4 +374,15 @@ void nb_check_ended(const struct shmem_team *team, const char *fn)
     if (n > 0)
         nb_not_ended(n, one, fn);
     nb_unlist_idle(); /* the team may be destroyed */
+    nb_go_on();       /* a thread may have skipped the team while it was locked here */
+}
+
+void nb_abandon(struct shmem_team *team)
+{
+    struct nb_queue *q = &team->coll->nb;
+
+    adaptive_acquire(&q->lock);
+    q->first = NULL;
+    adaptive_release(&q->lock);
+    nb_unlist_idle();
 }

@@ -47,6 +47,7 @@ struct nb_queue {
     struct credit calls; /* begun by this PE; acked: all up to this one are complete */
     struct nb *first;    /* incomplete ones, in call order */
     struct nb **end;     /* end of that list */
+    uint32_t again;      /* 1: another thread could not advance the requests; atomic */
     bool listed;         /* the team is in the list of nb.c */
     struct shmem_team *next; /* in that list, under its lock */
 };
@@ -90,5 +91,7 @@ void nb_wait(struct nb **request);
 /* End the job with an error if this PE has a request that is not completed (of the team;
  * NULL: of any). */
 void nb_check_ended(const struct shmem_team *team, const char *fn);
+/* Forgets the requests of a team that is destroyed after a failure. */
+void nb_abandon(struct shmem_team *team);
 
 #endif

@@ -116,6 +116,7 @@ static void team_coll_abandon_state(struct shmem_team *team)
 
     if (team->node_team != NULL)
         team_coll_abandon_state(team->node_team);
+    nb_abandon(team);
     scratch_free(&coll->reduce.ring, SCRATCH_NO_OWNER);
     scratch_free(&coll->scratch, SCRATCH_NO_OWNER);
     scratch_free(&coll->internode.eager, SCRATCH_NO_OWNER);

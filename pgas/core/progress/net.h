@@ -75,11 +75,11 @@ const char *net_text(void);
 struct net_ctx *net_ctx_default(void);
 /* The context behind the default one for the calling thread (net_pool.c). */
 struct net_ctx *net_pool_ctx(void);
-/* A transport context for a user context, or the default one if the transport has no
+/* A transport context for a user context, or context 0 if the transport has no
  * more.  `private`: only the calling thread will use it; `serialized`: one thread at a
  * time will. */
 struct net_ctx *net_ctx_open(bool private, bool serialized);
-/* Call after net_quiet.  Does nothing for NULL and the default context. */
+/* Call after net_quiet.  Does nothing for NULL and context 0. */
 void net_ctx_close(struct net_ctx *c);
 
 /* ---- operations on remote PEs ---------------------------------------------------- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * net_int.h - private to net.c (initialization), net_endpoint.c (endpoint descriptors),
- * net_ops.c (blocking operations), net_poll.c and net_thread.c (progress), net_lost.c
- * (failed PEs) and liveness.c (probes).
+ * net_ops.c (blocking operations), net_pool.c (the default context), net_poll.c and
+ * net_thread.c (progress), net_lost.c (failed PEs) and liveness.c (probes).
  */
 #ifndef PGAS_CORE_NET_INT_H
 #define PGAS_CORE_NET_INT_H
@@ -108,10 +108,11 @@ struct net {
     uint64_t wake_ns; /* time of the next wake-up of sleepers on any store; relaxed */
 };
 
-/* Nothing is outstanding.  The lock is held. */
+/* Nothing is outstanding.  The lock is held; the caller wakes the waiters after that. */
 static inline void net_ctx_drained(struct net_ctx *c)
 {
     store_release_u32(&c->drained, c->drained + 1);
+    store_relaxed_u32(&c->progressed, c->progressed + 1);
 }
 
 /* Whether quiet must wait for an operation; a completed quiet itself closes. */
@@ -231,8 +232,13 @@ void net_endpoint_publish(struct net *n);
 ssize_t net_endpoint_address(const struct transport_world *world, int pe, void *to,
                              size_t space);
 
+/* ---- net_ops.c: operations ----------------------------------------------------------
+ */
+
 /* net_quiet for the operations that happen before the load of `drained`. */
 void net_quiet_since(struct net_ctx *c, uint32_t drained, const char *fn);
+/* The end of a quiet: waits until it is known which PEs have failed. */
+void net_quiet_end(const char *fn);
 
 /* ---- net_pool.c: the default context ------------------------------------------------
  */

@@ -91,14 +91,14 @@ ALWAYS_INLINE int net_post_fence(const struct net_op *o)
  * at which any thread finds nothing outstanding, even if more has been posted since. */
 ALWAYS_INLINE int net_post_quiet(const struct net_op *o)
 {
-    if (load_relaxed_u32(&o->c->drained) != o->drained)
-        return 0;
+    bool drained = load_relaxed_u32(&o->c->drained) != o->drained;
     int rc = pgas_self.net->t->quiet(o->c->t);
+
     if (rc == 0) {
         net_ctx_drained(o->c);
         store_release_u32(&o->c->open, 0);
     }
-    return rc;
+    return drained ? 0 : rc;
 }
 
 ALWAYS_INLINE int net_post_quiet_all(const struct net_op *o)
@@ -624,6 +624,7 @@ void net_fence(struct net_ctx *c, const char *fn)
         net_op_post(&o, net_post_fence);
 }
 
+/* Posts a quiet.  If it ends other threads' quiets, too, it wakes them. */
 ALWAYS_INLINE void net_complete(struct net_ctx *c, int (*post)(const struct net_op *o),
                                 uint32_t drained, const char *fn)
 {
@@ -634,6 +635,12 @@ ALWAYS_INLINE void net_complete(struct net_ctx *c, int (*post)(const struct net_
                        .drained = drained};
 
     net_op_post(&o, post);
+    if (unlikely(load_relaxed_u32(&c->waiters) != 0))
+        net_wake_sleepers();
+}
+
+void net_quiet_end(const char *fn)
+{
     if (unlikely(load_relaxed_u32(&pgas_self.net->suspects.n) != 0))
         net_await_verdicts(fn); /* it is not known that failed operations are dropped */
     ft_operations_completed();
@@ -641,19 +648,23 @@ ALWAYS_INLINE void net_complete(struct net_ctx *c, int (*post)(const struct net_
 
 void net_quiet(struct net_ctx *c, const char *fn)
 {
-    if (c != NULL && load_acquire_u32(&c->open) != 0)
-        net_complete(c, net_post_quiet, load_relaxed_u32(&c->drained), fn);
+    if (c == NULL || load_acquire_u32(&c->open) == 0)
+        return;
+    net_complete(c, net_post_quiet, load_relaxed_u32(&c->drained), fn);
+    net_quiet_end(fn);
 }
 
 void net_quiet_since(struct net_ctx *c, uint32_t drained, const char *fn)
 {
-    if (load_acquire_u32(&c->drained) == drained && load_acquire_u32(&c->open) != 0)
+    if (load_acquire_u32(&c->open) != 0)
         net_complete(c, net_post_quiet, drained, fn);
 }
 
 void net_quiet_all(struct net_ctx *c, const char *fn)
 {
     PGAS_ASSERT(pgas_self.ft != NULL);
-    if (c != NULL)
-        net_complete(c, net_post_quiet_all, 0, fn);
+    if (c == NULL)
+        return;
+    net_complete(c, net_post_quiet_all, 0, fn);
+    net_quiet_end(fn);
 }

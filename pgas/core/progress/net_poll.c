@@ -89,7 +89,7 @@ static bool net_ctx_changed(struct net_ctx *c, uint64_t pending, int events)
 {
     uint64_t left = net_ctx_pending(c);
 
-    if (left == 0)
+    if (left == 0 && pending != 0)
         net_ctx_drained(c);
     if (events <= 0 && left == pending)
         return false;

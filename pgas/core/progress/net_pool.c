@@ -11,54 +11,78 @@
  * threads have issued before a fence or quiet, and that happen before it, are on other
  * contexts of the pool; and so may be those that a thread issues after it has
  * synchronised with the thread that called fence.  Therefore a fence completes the
- * operations of all contexts, as soon as there are several.
+ * operations of all contexts as soon as there are several, and the operations on context
+ * 0, which earlier fences have ordered only there, are completed before the second
+ * context is used.
  *
  * Invariant: a context of the pool that has been used is in `of`; `shared` is nonzero if
  * there is one besides context 0.  A thread that has synchronised with the user sees
- * both. Uses: net_int, env.
+ * both.
+ *
+ * Uses: net_int, env.
  */
 #include "config.h"
 
 #include "include/shmem.h"
 
+#include "pgas/core/base/log.h"
 #include "pgas/core/progress/net_int.h"
 #include "pgas/core/base/pgas_assert.h"
 
+enum { NET_POOL_GENERATION = 32 }; /* > NET_POOL_MAX */
+
 void net_pool_init(struct net_pool *p, struct net_ctx *ctx_0)
 {
-    bool threads = pgas_self.thread_level == SHMEM_THREAD_MULTIPLE;
     uint64_t size = pgas_self.env.ctx_pool;
 
+    if (size < 1 || size > NET_POOL_MAX)
+        log_die("SHMEM_CTX_POOL=%llu: must be 1 to %d", (unsigned long long)size,
+                NET_POOL_MAX);
     pthread_mutex_init(&p->lock, NULL);
-    p->size = !threads || size < 1  ? 1
-              : size < NET_POOL_MAX ? (uint32_t)size
-                                    : NET_POOL_MAX;
+    p->size = pgas_self.thread_level == SHMEM_THREAD_MULTIPLE ? (uint32_t)size : 1;
     p->of[0] = ctx_0;
 }
 
-/* The index of the calling thread's context; threads get them in turn. */
+/* The index of the calling thread's context; threads get them in turn.  An index is of
+ * one initialization of the library. */
 static uint32_t net_pool_index(struct net_pool *p)
 {
-    uint32_t mine = pgas_thread.pool_index;
+    uint32_t base = (pgas_self.generation * NET_POOL_GENERATION) + 1;
+    uint32_t index = pgas_thread.pool_index - base;
 
-    /* Unassigned, or from an earlier shmem_init with a larger pool. */
-    if (unlikely(mine == 0 || mine > p->size))
-        mine = pgas_thread.pool_index =
-            fetch_add_acq_rel_u32(&p->threads, 1) % p->size + 1;
-    return mine - 1;
+    if (unlikely(index >= p->size)) {
+        index = fetch_add_acq_rel_u32(&p->threads, 1) % p->size;
+        pgas_thread.pool_index = base + index;
+    }
+    return index;
 }
 
+/* Under the lock of the pool.  A fence that does not see `shared` happens before the
+ * quiet, which completes the operations that it orders. */
+static struct net_ctx *net_pool_open_locked(struct net_pool *p)
+{
+    struct net_ctx *c = net_ctx_open(false, false);
+
+    if (c != p->of[0] && load_relaxed_u32(&p->shared) == 0) {
+        store_release_u32(&p->shared, 1);
+        net_quiet(p->of[0], "SHMEM_CTX_DEFAULT");
+    }
+    return c;
+}
+
+/* Counted in `locks`: a signal handler that exits must not finalize meanwhile. */
 static __attribute__((noinline)) struct net_ctx *net_pool_open(struct net_pool *p,
                                                                uint32_t index)
 {
+    pgas_thread.locks++;
     pthread_mutex_lock(&p->lock);
     struct net_ctx *c = __atomic_load_n(&p->of[index], __ATOMIC_RELAXED);
     if (c == NULL) {
-        c = net_ctx_open(false, false);
+        c = net_pool_open_locked(p);
         __atomic_store_n(&p->of[index], c, __ATOMIC_RELEASE);
-        store_release_u32(&p->shared, 1);
     }
     pthread_mutex_unlock(&p->lock);
+    pgas_thread.locks--;
     return c;
 }
 
@@ -95,6 +119,7 @@ static void net_pool_quiet_shared(struct net_pool *p, const char *fn)
         net_send_queued(); /* all contexts, before the wait for the first */
     for (uint32_t i = 0; i < n; i++)
         net_quiet_since(c[i], drained[i], fn);
+    net_quiet_end(fn); /* operations may have failed after the last of these checks */
 }
 
 void net_pool_quiet(const char *fn)

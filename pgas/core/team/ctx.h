@@ -50,9 +50,9 @@ struct shmem_team *ctx_team(shmem_ctx_t ctx);
 shmem_team_t ctx_handle(shmem_ctx_t ctx);
 
 /* For the operations of the library itself, such as those of the collectives: transport
- * context 0, whatever the thread.  Its fence and quiet concern these operations only if
- * the default context has a pool (net_pool.c).  No context of the program has this value.
- */
+ * context 0, whatever the thread.  Its fence and quiet cover context 0 only; without a
+ * pool (net_pool.c) that includes the program's operations.  For the functions of
+ * pgas/rma; no context of the program has this value. */
 #define CTX_LIBRARY ((shmem_ctx_t)2)
 
 /* The transport context, opened at the first use; only in jobs with remote PEs.  Of the

@@ -15,15 +15,36 @@
 
 #include "tests/api/multi/check.h"
 
-enum { THREADS = 6, ROUNDS = 96 };
+enum { THREADS = 6 };
 enum kind { FENCE, QUIET, BARRIER, KINDS };
 
 static struct words {
     long put_nbi, put, add;
 } words[THREADS];
 static long flag;
+static long rounds = 96; /* or the argument */
+enum { EARLY = 64 };
+static long early[EARLY], early_flag[THREADS];
 static int next;
 static pthread_barrier_t threads;
+
+/* Before there are threads; each later operation of a thread comes after the fence. */
+static void put_early(const long *from)
+{
+    shmem_long_put_nbi(early, from, EARLY, next);
+    shmem_fence();
+}
+
+static void check_early(int thread)
+{
+    if (thread > 0) { /* its first operation */
+        shmem_long_p(&early_flag[thread], 1, next);
+        return;
+    }
+    shmem_long_wait_until_any(early_flag + 1, THREADS - 1, NULL, SHMEM_CMP_EQ, 1);
+    for (int i = 0; i < EARLY; i++)
+        CHECK_EQ(early[i], i + 1);
+}
 
 static void update(int thread, const long *round)
 {
@@ -80,7 +101,8 @@ static void *run(void *arg)
     int thread = (int)(intptr_t)arg;
     uint64_t seed = check_seed(shmem_my_pe() * THREADS + thread);
 
-    for (long round = 1; round <= ROUNDS; round++) {
+    check_early(thread);
+    for (long round = 1; round <= rounds; round++) {
         enum kind kind = (enum kind)(round % KINDS);
         check_delay(&seed);
         update(thread, &round);
@@ -98,14 +120,20 @@ static void *run(void *arg)
     return NULL;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     pthread_t thread[THREADS];
+    long from[EARLY];
     int provided;
 
+    if (argc > 1)
+        rounds = strtol(argv[1], NULL, 10);
     shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided);
     CHECK_EQ(provided, SHMEM_THREAD_MULTIPLE);
     next = (shmem_my_pe() + 1) % shmem_n_pes();
+    for (int i = 0; i < EARLY; i++)
+        from[i] = i + 1;
+    put_early(from);
     pthread_barrier_init(&threads, NULL, THREADS);
     for (int i = 0; i < THREADS; i++)
         CHECK(pthread_create(&thread[i], NULL, run, (void *)(intptr_t)i) == 0);
