@@ -206,7 +206,8 @@ inline store_racing(l, v) {
 }
 
 /* Read-modify-writes extend the release sequence of the store that they replace.  Use them
- * in an atomic sequence, after the test of LAST(l). */
+ * in a d_step, after the test of LAST(l): they share `c11_at`, which no state contains, and in
+ * an atomic sequence their steps would be states. */
 inline c11_newest(l, v) {
     VIEW(me, l) = VIEW(me, l) + ((last[l] - SEEN(l)) << SHIFT(l));
     c11_at = ((l) * STORES + last[l]) * WORDS

@@ -78,6 +78,12 @@ right sleep
 wrong sleep -DFAULT_NO_BARRIER
 right progress
 wrong progress -DFAULT_PENDING
+right private -DWAKER
+wrong private -DWAKER -DFAULT_LINK
+right serve
+wrong serve -DFAULT_SKIP
+right drained
+wrong drained -DFAULT_BEFORE
 right eager -DCALLS=3
 wrong eager -DCALLS=3 -DFAULT_EARLY
 right arrival -DCALLS=1
@@ -127,6 +133,30 @@ if [ -n "${PGAS_TEST_LONG:-}" ]; then
     right progress -DCHANGES=2
     wrong progress -DFAULT_RECORD
     wrong progress -DFAULT_LATE
+    right private -DQUIET -DCALLS=2
+    for fault in CHANGED ARM SEEN WOKEN RESET LEAVE RESULT LOAD; do
+        wrong private -DWAKER -DFAULT_$fault
+    done
+    wrong private -DQUIET -DFAULT_WORD
+    right serve -DSHARED
+    right serve -DSHARED -DWAITS=2
+    right serve -DSLEEPS=3
+    right serve -DPOLLER -DSLEEPS=1
+    right serve -DWAITS=2
+    for fault in UNATTEND SWAP TEST RECHECK ATTEND LOCK KICK SLEEP STATE; do
+        wrong serve -DFAULT_$fault
+    done
+    for fault in COUNT OPEN; do
+        wrong serve -DSHARED -DFAULT_$fault
+    done
+    right drained -DOTHERS=2
+    right drained -DPOOL -DOTHERS=2
+    for fault in AFTER LOCK CLOSE OPEN; do
+        wrong drained -DFAULT_$fault
+    done
+    for fault in RELAXED LOAD; do
+        wrong drained -DPOOL -DFAULT_$fault
+    done
     right eager
     right eager -DN=3 -DCALLS=2
     for fault in STORE LOAD DONE CREDIT; do
