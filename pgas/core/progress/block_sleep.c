@@ -217,7 +217,7 @@ static void block_private_enter(struct block_private *p, const uint32_t *word)
 
 /* Dekker's pattern: this thread enters the list, executes a fence and checks its
  * condition; a thread that makes progress changes the word, executes a fence
- * (block_sleepers_changed) and reads the list. */
+ * (block_sleepers_changed) and reads the list.  Model: tests/models/private.pml. */
 static void block_private_arm(struct block_private *p)
 {
     pthread_mutex_lock(&STATE.list_lock);

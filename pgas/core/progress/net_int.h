@@ -35,7 +35,7 @@ struct net_ctx {
     uint32_t open;
     /* Number of moments at which nothing was outstanding.  Stored under lock: a thread
      * that sees a change knows that the operations have completed which happened before
-     * its earlier load. */
+     * its earlier load.  Model: tests/models/drained.pml. */
     uint32_t drained;
     /* Changes with progress that may let a thread proceed (block_wait.private).  Stored
      * under lock. */

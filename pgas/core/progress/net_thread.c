@@ -73,7 +73,7 @@ static int net_progress_work(struct net *n, bool *done)
 
 /* The context cannot be progressed now.  Dekker's pattern with net_ctx_unattend: either
  * that sees `skipped` and wakes this thread, or this sees that the context is not
- * attended, and returns true: try again soon. */
+ * attended, and returns true: try again soon.  Model: tests/models/serve.pml. */
 static bool net_progress_skip(struct net_ctx *c)
 {
     store_relaxed_u32(&c->skipped, 1);
