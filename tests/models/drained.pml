@@ -12,6 +12,8 @@
  * Memory orders: `drained` is stored with release under the lock; it is loaded relaxed before the
  * call and under the lock, and with acquire by net_quiet_since; `open` is stored with release
  * under the lock and loaded with acquire.  A store of 1 over 1 is left out.
+ * POOL may end without the lock, by a load with acquire; net_quiet_since takes the lock now, so
+ * that the release store of `drained` is needed by POOL only.
  * Checked: when quiet returns, both operations are complete, and their results visible (no data
  * race); quiet returns, and does not wait if nothing was outstanding at a moment since its call;
  * `open` is not cleared while an operation is outstanding.
