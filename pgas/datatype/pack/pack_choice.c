@@ -98,9 +98,9 @@ bool pack_kernel_can(enum pack_kernel k, const struct vector_copy *v)
     return pack_kernel_here(k) && pack_kernels[k]->can(v);
 }
 
-/* Copies the vector with a kernel that accepts it.  Returns the plan, or NULL. */
-static inline const void *pack_kernel_run_plan(enum pack_kernel k,
-                                               const struct vector_copy *v)
+/* The plan of a kernel that accepts the vector, or NULL */
+static inline const void *pack_kernel_plan(enum pack_kernel k,
+                                           const struct vector_copy *v)
 {
     const struct pack_kernel_fns *kernel = pack_kernels[k];
     const void *plan = NULL;
@@ -111,16 +111,21 @@ static inline const void *pack_kernel_run_plan(enum pack_kernel k,
         if (unlikely(plan == NULL))
             plan = pack_plan_make(&pack_choice.plans, kernel, id, v);
     }
-    if (plan != NULL)
-        kernel->plan_run(plan, v);
-    else
-        kernel->run(v);
     return plan;
+}
+
+static inline void pack_kernel_run_plan(enum pack_kernel k, const void *plan,
+                                        const struct vector_copy *v)
+{
+    if (plan != NULL)
+        pack_kernels[k]->plan_run(plan, v);
+    else
+        pack_kernels[k]->run(v);
 }
 
 void pack_kernel_run(enum pack_kernel k, const struct vector_copy *v)
 {
-    (void)pack_kernel_run_plan(k, v);
+    pack_kernel_run_plan(k, pack_kernel_plan(k, v), v);
 }
 
 static void pack_choice_set(enum isa isa, enum pack_kernel forced)
@@ -270,11 +275,15 @@ static __attribute__((noinline)) void pack_choice_run_shape(uint64_t key,
         return;
     }
     enum pack_kernel k = pack_tune_found(&pack_choice.tune, key);
-    if (k == PACK_KERNELS || !pack_kernels[k]->can(v)) {
-        pack_tune_measure(&pack_choice.tune, &with, key, v);
-        return;
+    bool copied = k == PACK_KERNELS || !pack_kernels[k]->can(v);
+    if (copied) {
+        k = pack_tune_measure(&pack_choice.tune, &with, key, v);
+        if (k == PACK_KERNELS || !pack_kernels[k]->can(v))
+            return;
     }
-    const void *plan = pack_kernel_run_plan(k, v);
+    const void *plan = pack_kernel_plan(k, v);
+    if (!copied)
+        pack_kernel_run_plan(k, plan, v);
     if ((plan != NULL || pack_kernels[k]->plan_run == NULL) &&
         !pack_route_add(first, key, pack_kernels[k], plan, v))
         (void)pack_route_add(second, key, pack_kernels[k], plan, v);

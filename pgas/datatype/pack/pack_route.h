@@ -6,6 +6,8 @@
  * A copy of 8 KiB in the L1 cache takes 40 ns, and the selection of its kernel, loop and
  * plan 5.  A route stays until the process ends, so that readers need no lock.  A shape
  * has one of two slots; if both are taken, it has no route and is selected each time.
+ * There are 16 slots for the shapes of a pair of cells of pack_tune.h, which forgets the
+ * kernel of a shape when another one of the pair is measured.
  *
  * Invariant: two vectors with equal shapes and equal tags have the same binary logarithm
  * of the size and the same settings, since bits 0..14 of a key (pack_tune.h) depend on
@@ -18,7 +20,7 @@
 #include "pgas/datatype/pack/pack_table.h"
 #include "pgas/threads/atomic.h"
 
-enum { PACK_ROUTE_BITS = 10, PACK_ROUTES = 1 << PACK_ROUTE_BITS, PACK_ROUTE_BUSY = 2 };
+enum { PACK_ROUTE_BITS = 11, PACK_ROUTES = 1 << PACK_ROUTE_BITS, PACK_ROUTE_BUSY = 2 };
 
 /* `tag`: 0, PACK_ROUTE_BUSY while a thread fills the slot, then the key | 1.  With a
  * plan: plan_run, for this alignment only; else run. */

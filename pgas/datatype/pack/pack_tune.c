@@ -194,9 +194,9 @@ static void tune_unlock(struct pack_tune_cell *c)
 }
 
 /* True if another shape may have the cell. */
-static bool tune_may_replace(struct pack_tune_cell *c)
+static bool tune_may_replace(const struct pack_tune_cell *c)
 {
-    return c->learned != 0 || c->key == 0 || ++c->idle > PACK_TUNE_IDLE;
+    return c->learned != 0 || c->key == 0 || c->idle >= PACK_TUNE_IDLE;
 }
 
 /* Locks the cell of the key, or the one that it may replace; NULL: none. */
@@ -217,27 +217,34 @@ static struct pack_tune_cell *tune_lock_cell(struct pack_tune *t, uint64_t key)
         tune_unlock(other);
         return c;
     }
-    tune_unlock(c);
-    if (other->key == key || tune_may_replace(other))
+    if (other->key == key || tune_may_replace(other)) {
+        tune_unlock(c);
         return other;
+    }
+    c->idle++;
+    other->idle++;
+    tune_unlock(c);
     tune_unlock(other);
     return NULL;
 }
 
-void pack_tune_measure(struct pack_tune *t, const struct pack_tune_kernels *with,
-                       uint64_t key, const struct vector_copy *v)
+enum pack_kernel pack_tune_measure(struct pack_tune *t,
+                                   const struct pack_tune_kernels *with, uint64_t key,
+                                   const struct vector_copy *v)
 {
     struct pack_tune_cell *c = tune_lock_cell(t, key);
 
     if (c == NULL) {
         with->run(with->first(v), v);
-        return;
+        return PACK_KERNELS;
     }
     if (c->key != key)
         tune_begin(c, with, v, key);
     c->idle = 0;
     tune_copy_parts(c, with, *v);
+    enum pack_kernel found = pack_tune_cell_found(c, key);
     tune_unlock(c);
+    return found;
 }
 
 size_t pack_tune_rows(struct pack_tune *t, struct pack_row row[PACK_TUNE_CELLS])

@@ -16,9 +16,10 @@
  *
  * Threads may share a table.  One thread at a time measures a shape, others use the
  * default kernel meanwhile.  A shape has one of two cells, by its hash.  If both have
- * other shapes, it replaces one that is found, or one that was not copied for a while;
- * otherwise it uses the default kernel, so that shapes that take turns are found one
- * after the other.
+ * other shapes, it replaces one whose kernel is found, or one that was not copied during
+ * PACK_TUNE_IDLE copies of others; otherwise it uses the default kernel.  So up to
+ * PACK_TUNE_IDLE + 2 shapes that take turns are found one after the other.  The next one
+ * may replace a result at once: the caller must use what pack_tune_measure returns.
  * Uses: pack_table, threads/atomic.  Used by: pack_choice.
  */
 #ifndef PGAS_DATATYPE_PACK_TUNE_H
@@ -33,7 +34,7 @@ enum {
     PACK_TUNE_MIN = 256,
     PACK_TUNE_KERNEL_BITS = 8,
     PACK_TUNE_SAMPLES = 24,
-    PACK_TUNE_IDLE = 8 /* copies of other shapes after which a cell may be replaced */
+    PACK_TUNE_IDLE = 30 /* copies of other shapes after which a cell may be replaced */
 };
 
 /* What determines the fastest kernel */
@@ -136,9 +137,11 @@ static inline enum pack_kernel pack_tune_found(const struct pack_tune *t, uint64
     return k != PACK_KERNELS ? k : pack_tune_cell_found(&t->cell[i ^ 1], key);
 }
 
-/* Copies the vector, for whose key no kernel is found yet, and measures. */
-void pack_tune_measure(struct pack_tune *t, const struct pack_tune_kernels *with,
-                       uint64_t key, const struct vector_copy *v);
+/* Copies the vector, for whose key no kernel is found yet, and measures.  Returns the
+ * kernel if this copy has found it, or PACK_KERNELS. */
+enum pack_kernel pack_tune_measure(struct pack_tune *t,
+                                   const struct pack_tune_kernels *with, uint64_t key,
+                                   const struct vector_copy *v);
 
 /* Stores the kernels found until now, at most PACK_TUNE_CELLS.  Returns their number.  A
  * shape that is being measured is left out. */
