@@ -289,6 +289,24 @@ Test(pack_route, a_shape_has_two_slots)
                          i == second);
 }
 
+Test(pack_route, a_route_that_another_thread_has_added_is_not_added_again)
+{
+    static struct pack_routes routes;
+    static const struct pack_kernel_fns kernel = {.can = NULL};
+    const struct vector_copy v = {NULL, NULL, 8, 16, 8, 100};
+    struct vector_copy other = v;
+    struct pack_route *slot = pack_route_slot(&routes, 4, 0);
+
+    cr_expect(pack_route_add(slot, 4, &kernel, NULL, &v));
+    cr_expect(pack_route_add(slot, 4, &kernel, NULL, &v), "the same route");
+    other.to_stride = 24;
+    cr_expect_not(pack_route_add(slot, 4, &kernel, NULL, &other));
+    cr_expect(pack_route_fits(slot, 4, &v));
+    slot->tag = PACK_ROUTE_BUSY;
+    cr_expect(pack_route_add(slot, 4, &kernel, NULL, &v), "a slot in use");
+    cr_expect_eq(slot->tag, PACK_ROUTE_BUSY);
+}
+
 enum { THREADS = 4 };
 
 static void *copy_often(void *arg)

@@ -67,14 +67,19 @@ static inline void pack_route_run(const struct pack_route *r, const struct vecto
         r->run(v);
 }
 
-/* Stores a route in a slot.  False: the slot is taken. */
+/* Stores a route in a slot.  True, too, if another thread has stored the route of the
+ * vector there, or is filling the slot, perhaps with it: a route in the second slot could
+ * be a duplicate.  False: another route is there. */
 static inline bool pack_route_add(struct pack_route *r, uint64_t key,
                                   const struct pack_kernel_fns *kernel, const void *plan,
                                   const struct vector_copy *v)
 {
-    if (load_acquire_u64(&r->tag) != 0 ||
-        cas_acq_rel_u64(&r->tag, 0, PACK_ROUTE_BUSY) != 0)
-        return false;
+    uint64_t tag = load_acquire_u64(&r->tag);
+
+    if (tag == 0)
+        tag = cas_acq_rel_u64(&r->tag, 0, PACK_ROUTE_BUSY);
+    if (tag != 0)
+        return tag == PACK_ROUTE_BUSY || pack_route_fits(r, key, v);
     r->block = v->block;
     r->to_stride = v->to_stride;
     r->from_stride = v->from_stride;
