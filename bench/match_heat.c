@@ -157,6 +157,7 @@ int main(int argc, char **argv)
         return 2;
     uint64_t *buffer = malloc((size_t)SWEEP_MAX * MIB);
     o.cpu = bench_place(cpu);
+    match_heater_init(&heater);
     if (buffer == NULL || o.cpu < 0 || match_heater_start(&heater, &o) != 0)
         return fprintf(stderr, "match_heat: no heater can be started\n") > 0;
     memset(buffer, 1, (size_t)SWEEP_MAX * MIB);

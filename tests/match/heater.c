@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "compat/mpi/match/match.h"
 #include "compat/mpi/match/match_heater.h"
@@ -33,7 +34,11 @@ struct owner {
 };
 
 static _Thread_local uint64_t point_random;
-static uint32_t allocated, freed, stale, pattern_checked;
+static uint32_t allocated, freed, stale, pattern_checked, nodes_seen;
+
+/* A region whose lines are watched, and a bit for each line that was read */
+enum { WATCHED_LINES = 20 };
+static _Alignas(8) uint64_t watched, lines_read;
 
 _Noreturn void pgas_assert_failed(const char *condition, const char *file, int line,
                                   const char *function)
@@ -66,9 +71,23 @@ node_read(const volatile char *p)
     return *p;
 }
 
+/* Called by heater.sh's linker option in place of match_regions_add. */
+uint16_t __real_match_regions_add(struct match_regions *r, void *memory, size_t bytes);
+uint16_t __wrap_match_regions_add(struct match_regions *r, void *memory, size_t bytes);
+
+uint16_t __wrap_match_regions_add(struct match_regions *r, void *memory, size_t bytes)
+{
+    fetch_add_acq_rel_u32(&allocated, 1);
+    return __real_match_regions_add(r, memory, bytes);
+}
+
 /* A plain read: the thread sanitizer reports a free that is not ordered after it. */
 void heater_test_touch(const char *address)
 {
+    const uint64_t offset = (uint64_t)(uintptr_t)address - load_acquire_u64(&watched);
+
+    if (offset < (uint64_t)WATCHED_LINES * MATCH_LINE && offset % MATCH_LINE == 0)
+        fetch_or_acq_rel_u64(&lines_read, UINT64_C(1) << offset / MATCH_LINE);
     if (load_acquire_u32(&pattern_checked) == 0)
         node_read(address);
     else if (*address != PATTERN)
@@ -103,7 +122,6 @@ static void block_toggle(struct owner *o, struct block *b)
     if (b->memory == NULL)
         abort();
     memset(b->memory, PATTERN, lines * MATCH_LINE);
-    fetch_add_acq_rel_u32(&allocated, 1);
     b->region = match_regions_add(o->regions, b->memory, lines * MATCH_LINE);
 }
 
@@ -140,6 +158,9 @@ static void *matcher_run(void *arg)
             receives[i] = (struct match_entry){.key = {0, i % 7, i}};
             match_post(&m, &receives[i]);
         }
+        for (int i = 0; i < LIMIT; i++)
+            if (load_relaxed_u64(&o->regions->region[i].word) != 0)
+                fetch_add_acq_rel_u32(&nodes_seen, 1);
         for (int k = 0; k < DEPTH - DEPTH / 8; k++) {
             int i = (int)((unsigned)k * 7 % DEPTH);
             messages[i] = (struct match_entry){.key = receives[i].key};
@@ -193,36 +214,95 @@ static int check_end(const struct match_heater *h)
     return failed;
 }
 
+/* Two more passes, the second of which has begun after this call. */
+static void wait_for_passes(const struct match_heater *h)
+{
+    const uint64_t passes = match_heater_passes(h);
+
+    while (match_heater_passes(h) < passes + 2)
+        sched_yield();
+}
+
+/* After a start that has failed, and before any other one, the table is empty. */
+static int check_failed_start(struct match_heater *h)
+{
+    struct match_heater_options options = match_heater_options_default();
+    struct owner o = {.regions = &h->regions, .random = 7};
+    struct block b = {NULL, 0};
+
+    options.period_us = 0;
+    if (match_heater_start(h, &options) != EINVAL)
+        return heater_fail("a start with a period of 0");
+    block_toggle(&o, &b);
+    int failed =
+        b.region == MATCH_NO_REGION ? 0 : heater_fail("a region without a heater");
+    block_toggle(&o, &b);
+    return failed;
+}
+
+/* A region is read line by line, not while the heater is paused, and again by the next
+ * thread after a stop. */
+static int check_reading(struct match_heater *h, const struct match_heater_options *o)
+{
+    const uint64_t all = (UINT64_C(1) << WATCHED_LINES) - 1;
+    char *memory = aligned_alloc(MATCH_LINE, (size_t)WATCHED_LINES * MATCH_LINE);
+    int failed = 0;
+
+    if (memory == NULL)
+        abort();
+    memset(memory, PATTERN, (size_t)WATCHED_LINES * MATCH_LINE);
+    store_release_u64(&watched, (uint64_t)(uintptr_t)memory);
+    const uint16_t region =
+        match_regions_add(&h->regions, memory, (size_t)WATCHED_LINES * MATCH_LINE);
+    wait_for_passes(h);
+    if (load_acquire_u64(&lines_read) != all)
+        failed |= heater_fail("lines of a region are not read");
+    match_heater_pause(h);
+    const uint64_t passes = match_heater_passes(h);
+    usleep(5000); /* in which the heater makes many passes unless it is paused */
+    if (match_heater_passes(h) > passes + 1)
+        failed |= heater_fail("passes while the heater is paused");
+    match_heater_stop(h);
+    store_release_u64(&lines_read, 0);
+    if (match_heater_start(h, o) != 0)
+        return heater_fail("a second match_heater_start");
+    wait_for_passes(h);
+    if (load_acquire_u64(&lines_read) != all)
+        failed |= heater_fail("a second start has forgotten a region");
+    match_regions_free(&h->regions, region, memory);
+    store_release_u64(&watched, 0);
+    return failed;
+}
+
 static int test_run(void)
 {
     struct match_heater_options options = match_heater_options_default();
     struct match_heater h;
-    int failed = 0;
 
+    store_release_u32(&pattern_checked, 1);
+    match_heater_init(&h);
+    int failed = check_failed_start(&h);
     options.period_us = 1;
     options.regions = LIMIT;
     options.cpu = sched_getcpu();
     if (match_heater_start(&h, &options) != 0)
         return heater_fail("match_heater_start");
-    store_release_u32(&pattern_checked, 1);
+    failed |= check_reading(&h, &options);
+    const uint32_t refused = load_acquire_u32(&h.regions.refused);
     run_owners(&h, owner_run);
-    if (h.regions.refused == 0)
+    if (h.regions.refused == refused)
         failed |= heater_fail("no region was beyond the limit");
-    uint64_t passes = match_heater_passes(&h);
-    while (match_heater_passes(&h) < passes + 2) /* resumed, with nothing to read */
-        sched_yield();
+    wait_for_passes(&h); /* resumed, with nothing to read */
     match_heater_stop(&h);
     failed |= check_end(&h);
 
     if (match_heater_start(&h, &options) != 0)
         return heater_fail("match_heater_start");
     store_release_u32(&pattern_checked, 0);
-    uint32_t before = freed;
     run_owners(&h, matcher_run);
     match_heater_stop(&h);
-    if (freed == before)
+    if (nodes_seen == 0)
         failed |= heater_fail("queues did not use the regions");
-    freed = allocated = 0; /* queues allocate themselves */
     return failed | check_end(&h);
 }
 
@@ -241,6 +321,8 @@ static int start_run(void)
 {
     struct match_heater_options options = match_heater_options_default();
     struct match_heater h;
+
+    match_heater_init(&h);
     int status = match_heater_start(&h, &options);
 
     if (status == 0)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # heater.sh - hot caching of the nodes of queues: the choice of a processor on made-up machines; memory
 # that is freed while it is read, under the thread sanitizer where the compiler has it; and that the
-# test reveals defects (regions_mutants.txt).  PGAS_TEST_LONG: all defects instead of two, and the
+# test reveals defects (regions_mutants.txt).  PGAS_TEST_LONG: all defects instead of one, and the
 # address sanitizer.
 set -eu
 work=$(mktemp -d "${TMPDIR:-/tmp}/pgas-heater.XXXXXX")
@@ -22,13 +22,15 @@ tsan=-fsanitize=thread
 # shellcheck disable=SC2086 # CC may be "ccache gcc"
 $CC $tsan "$work/nothing.c" -o "$work/nothing" 2>/dev/null && "$work/nothing" || tsan=
 
-# program NAME FLAG SOURCE: with its match_regions.c
+# program NAME FLAG DIRECTORY: with match_heater.c and match_regions.c of the directory.  --wrap: heater.c
+# counts the regions that are added.
 program() {
+    rm -f "$work/$1"
     # shellcheck disable=SC2086
-    $CC $flags $2 -c "$match/match_heater.c" -o "$work/heater.o" &&
+    $CC $flags $2 -c "$3/match_heater.c" -o "$work/heater.o" &&
         $CC $flags $2 -c "$top_srcdir/tests/match/heater.c" -o "$work/test.o" &&
-        $CC $flags $2 -include "$top_srcdir/tests/match/heater_point.h" "$3" "$work/test.o" "$work/heater.o" \
-            $libraries -o "$work/$1"
+        $CC $flags $2 -include "$top_srcdir/tests/match/heater_point.h" "$3/match_regions.c" "$work/test.o" "$work/heater.o" \
+            -Wl,--wrap=match_regions_add $libraries -o "$work/$1"
 }
 
 # runs NAME: the test, with its output in case of a failure
@@ -44,7 +46,7 @@ place() {
     [ "$got" = "$4" ] || wrong "on $1, cpu $2 of $3: $got instead of $4"
 }
 
-program tsan "$tsan" "$match/match_regions.c"
+program tsan "$tsan" "$match"
 runs tsan
 
 place 'pack:2 l3:1 l2:2 core:2 pu:1' 0 0,1,2,3,4,5,6,7 1 # the same L2
@@ -59,17 +61,20 @@ place 'core:4 pu:1' 0 0,1,2,3 -1
 [ "$(HWLOC_SYNTHETIC='core:512 pu:1' "$work/tsan" start)" = ENODEV ] || wrong 'a start without a shared cache'
 
 if [ -n "${PGAS_TEST_LONG:-}" ]; then
-    program asan "-fsanitize=address,undefined -fno-sanitize-recover=all" "$match/match_regions.c"
+    program asan "-fsanitize=address,undefined -fno-sanitize-recover=all" "$match"
     runs asan
 fi
 
-mutants=2
+mutants=1
 [ -z "${PGAS_TEST_LONG:-}" ] || mutants=99
 grep -v '^#' "$top_srcdir/tests/match/regions_mutants.txt" | head -n "$mutants" >"$work/mutants"
-while [ -n "$tsan" ] && IFS= read -r command; do
-    sed "$command" "$match/match_regions.c" >"$work/mutant.c"
-    ! cmp -s "$match/match_regions.c" "$work/mutant.c" || wrong "no change: $command"
-    program mutant "$tsan" "$work/mutant.c"
+while [ -n "$tsan" ] && read -r file command; do
+    mkdir -p "$work/source"
+    cp "$match/match_heater.c" "$match/match_regions.c" "$work/source"
+    sed "$command" "$match/$file" >"$work/source/$file"
+    ! cmp -s "$match/$file" "$work/source/$file" || wrong "no change: $command"
+    rm -f "$work/out"
+    program mutant "$tsan" "$work/source" || { wrong "does not compile: $command" && continue; }
     status=0
     timeout -k 5 60 "$work/mutant" >"$work/out" 2>&1 || status=$?
     case $status in

@@ -81,7 +81,7 @@ static void *heater_run(void *arg)
             continue;
         }
         for (uint16_t i = 0;
-             i < h->regions.limit && load_relaxed_u32(&h->control) == HEATER_RUNS; i++)
+             i < MATCH_REGIONS_MAX && load_relaxed_u32(&h->control) == HEATER_RUNS; i++)
             match_regions_read(&h->regions, i);
         fetch_add_acq_rel_u64(&h->passes, 1);
         futex_wait_us_private(&h->control, HEATER_RUNS, h->period_us);
@@ -111,6 +111,11 @@ static int heater_create(struct match_heater *h)
     return status;
 }
 
+void match_heater_init(struct match_heater *h)
+{
+    *h = (struct match_heater){.cpu = MATCH_HEATER_CHOOSE};
+}
+
 int match_heater_start(struct match_heater *h, const struct match_heater_options *options)
 {
     int cpu = options->cpu;
@@ -126,10 +131,13 @@ int match_heater_start(struct match_heater *h, const struct match_heater_options
     }
     if (cpu < 0)
         return ENODEV;
-    *h = (struct match_heater){.regions = {.limit = options->regions},
-                               .period_us = options->period_us,
-                               .cpu = cpu};
-    return heater_create(h);
+    h->control = HEATER_RUNS;
+    h->period_us = options->period_us;
+    h->cpu = cpu;
+    int status = heater_create(h);
+    if (status == 0)
+        store_relaxed_u32(&h->regions.limit, options->regions);
+    return status;
 }
 
 static void heater_control(struct match_heater *h, enum heater_control control)

@@ -5,13 +5,16 @@
  * computation between two searches has evicted them from the caller's own.  It costs a
  * core and bandwidth; nothing starts one by default.
  *
+ *     match_heater_init(&heater);
  *     match_heater_start(&heater, &options);
  *     match_options.regions = &heater.regions;   for all queues that it shall heat
  *
  * The thread sleeps between two passes and while it is paused.  Queues may be used, made
- * and freed while it runs, and after it was stopped; the struct must outlive them.  A
- * forked child has no heater, and does not free a node that was being read at the fork.
- * Uses: match_regions, futex, hwloc.  Used by: tests, bench.
+ * and freed from match_heater_init on, whether the thread runs or not; the struct must
+ * outlive them.  Nodes that a queue allocates before the first successful start are not
+ * heated; those allocated later are heated again by a later start.  A forked child has no
+ * heater, and does not free a node that was being read at the fork. Uses: match_regions,
+ * futex, hwloc.  Used by: tests, bench.
  */
 #ifndef COMPAT_MPI_MATCH_HEATER_H
 #define COMPAT_MPI_MATCH_HEATER_H
@@ -25,8 +28,8 @@ enum { MATCH_HEATER_CHOOSE = -1 };
 
 struct match_heater_options {
     uint32_t period_us; /* of sleep between two passes, at least 1 */
-    uint32_t regions;   /* 1 to MATCH_REGIONS_MAX; nodes beyond are not heated */
-    int cpu;            /* of the thread; MATCH_HEATER_CHOOSE: see match_heater_start */
+    uint32_t regions; /* 1 to MATCH_REGIONS_MAX; nodes allocated beyond are not heated */
+    int cpu;          /* of the thread; MATCH_HEATER_CHOOSE: see match_heater_start */
 };
 
 struct match_heater {
@@ -38,6 +41,9 @@ struct match_heater {
     pthread_t thread;
 };
 
+/* An empty table of regions, and no thread.  Once, before any other call. */
+void match_heater_init(struct match_heater *h);
+
 /* 100 us, 64 regions (16384 entries), a CPU that is chosen */
 struct match_heater_options match_heater_options_default(void);
 
@@ -47,7 +53,8 @@ int match_heater_place(int cpu, const cpu_set_t *allowed);
 
 /* Chooses, if asked to, among the CPUs on which the calling thread may run: a thread that
  * has bound itself to its core calls match_heater_place before that.  Returns 0; ENODEV
- * if no other core shares a cache; EINVAL; or the error of pthread_create. */
+ * if no other core shares a cache; EINVAL; or the error of pthread_create.  Not called
+ * while the thread runs. */
 int match_heater_start(struct match_heater *h,
                        const struct match_heater_options *options);
 

@@ -27,8 +27,10 @@ uint16_t match_regions_add(struct match_regions *r, void *memory, size_t bytes)
 {
     const uint64_t address = (uint64_t)(uintptr_t)memory;
 
-    PGAS_ASSERT(address % MATCH_LINE == 0 && r->limit <= MATCH_REGIONS_MAX);
-    for (uint32_t i = 0; i < r->limit; i++) {
+    const uint32_t limit = load_relaxed_u32(&r->limit);
+
+    PGAS_ASSERT(address % MATCH_LINE == 0 && limit <= MATCH_REGIONS_MAX);
+    for (uint32_t i = 0; i < limit; i++) {
         struct match_region *region = &r->region[i];
         if (load_relaxed_u64(&region->word) != 0 ||
             cas_acq_rel_u64(&region->word, 0, CLAIMED) != 0)

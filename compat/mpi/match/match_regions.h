@@ -33,7 +33,7 @@ struct match_region {
 };
 
 struct match_regions {
-    uint32_t limit;   /* further regions are not read: they do not pay */
+    uint32_t limit;   /* further regions are not added: they do not pay */
     uint32_t refused; /* regions beyond it so far */
     struct match_region region[MATCH_REGIONS_MAX];
 };
