@@ -22,10 +22,10 @@
  * - A slot is written only if it is free, and is freed only by the reply to its put.
  * - The header and the vectors in a slot are copied before they are checked: its owner
  *   could change them.
- * - A bounce buffer that a peer may write (op->fills_bounce) is freed by the reply, or
- *   retired after TIMING_LOST_DRAIN: not used again (ofi_lost.c).  At most
- *   OFI_BOUNCES_FILLED buffers may be written by libfabric, by a peer or by a lost peer;
- *   the replies to other gets are messages.
+ * - A bounce buffer that a peer may write (op->fills_bounce and op->awaits_reply) is
+ *   freed by the reply, or retired after TIMING_LOST_DRAIN: not used again
+ *   (ofi_lost.c).  At most OFI_BOUNCES_FILLED buffers may be written by libfabric, by a
+ *   peer or by a lost peer; the replies to other gets are messages.
  * - A get keeps its bounce buffer until its reply, for which the target needs one, too:
  *   so gets leave OFI_BOUNCES_KEPT buffers for replies, or two PEs could wait for each
  *   other.  All other users of a buffer free it without a buffer of the target.

@@ -146,9 +146,10 @@ struct purge {
 };
 
 /* A record of a lost peer that libfabric may never complete: free its bounce buffer; the
- * peer that receives the bytes of another put is dead.  A buffer that a lost peer may
- * still write, if it continues after TIMING_LOST_DRAIN, is retired: not used again, so
- * that the write damages no other operation. */
+ * peer that receives the bytes of a put is dead.  A buffer that a lost peer may still
+ * write, if it continues after TIMING_LOST_DRAIN, is retired: not used again, so that the
+ * write damages no other operation.  A buffer that libfabric fills (OFI_GET) stays with
+ * its record: libfabric accesses it until the event of the record, if any, frees both. */
 static void ofi_lost_end_record(struct transport_ctx *ctx, struct ofi_op *op,
                                 struct purge *p)
 {
@@ -156,9 +157,10 @@ static void ofi_lost_end_record(struct transport_ctx *ctx, struct ofi_op *op,
         p->drains++;
         return;
     }
-    if (op->bounce != NULL && op->fills_bounce)
+    if (op->fills_bounce && op->awaits_reply)
         op->bounce = NULL;
-    ofi_bounce_free(ctx, op);
+    if (!op->fills_bounce)
+        ofi_bounce_free(ctx, op);
     ofi_op_release(ctx, op);
 }
 
