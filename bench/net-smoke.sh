@@ -94,6 +94,14 @@ timeout -k 5 100 sh "$net" -s -k 'put_same iput_2' -z 128,32768 -r 1 -t 0.0005 -
 [ "$(sed 's/^tcp 1 \([a-z_2]* [0-9]*\) .*/\1/' "$work/data" | sort | tr '\n' ,)" = \
     'iput_2 128,iput_2 32768,put_same 128,put_same 32768,' ] || wrong "net -k -z measures other rows"
 
+for options in '-k put_sane' '-z 8K' '-k put_same -z 7'; do
+    # shellcheck disable=SC2086 # words
+    if timeout -k 5 60 sh "$net" -s $options -q tcp >"$work/table" 2>"$work/err"; then
+        wrong "net $options is no error"
+    fi
+    grep -q 'net: no benchmark is selected by\|not a list of sizes' "$work/err" || wrong "net $options: no message"
+done
+
 if SHMEM_BENCH=/bin/false sh "$net" -q ofi >"$work/table" 2>"$work/err"; then
     wrong "a failing contestant is not a failure"
 fi

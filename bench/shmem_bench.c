@@ -5,8 +5,8 @@
  * A name is a prefix of the name of a benchmark or a group; -n: only the rows of
  * bench/net; -z: only these sizes, with commas between them.  One-sided operations are
  * between PE 0 and PE 1 (-n: the last PE); barriers are of all PEs.  Values are medians
- * over short batches, of which there are less if one iteration takes longer than the time
- * for a point.
+ * over short batches, of which there are fewer if one iteration takes longer than the
+ * time for a point.
  */
 #include "bench.h"
 
@@ -243,13 +243,24 @@ static void run_node(struct bench *b)
     bench_bandwidth(b);
 }
 
+/* Decimal numbers with commas between them */
+static bool sizes_are_valid(const char *s)
+{
+    for (; *s >= '0' && *s <= '9'; s++) {
+        s += strspn(s, "0123456789");
+        if (*s != ',')
+            return *s == '\0';
+    }
+    return false;
+}
+
 static void usage(const char *name, int status)
 {
     fprintf(status == 0 ? stdout : stderr,
             "usage: %s [-t seconds per point] [-l] [-n] [-z size,..] [name...]\n"
-            "  -l lists the benchmarks; -n: those of bench/net; -z: only these sizes; a "
-            "name\n"
-            "  is a prefix of the name of a benchmark or a group\n",
+            "  -l lists the benchmarks; -n: those of bench/net; -z: only these sizes in "
+            "bytes;\n"
+            "  a name is a prefix of the name of a benchmark or a group\n",
             name);
     exit(status);
 }
@@ -272,11 +283,17 @@ int main(int argc, char **argv)
             usage(argv[0], option == 'h' ? 0 : 2);
     }
     names = argv + optind;
+    if (sizes != NULL && !sizes_are_valid(sizes)) {
+        fprintf(stderr, "shmem_bench: -z %s: not a list of sizes such as 8192,32768\n",
+                sizes);
+        return 2;
+    }
 
     shmem_init();
     open_bench(&b);
     if (b.me == 0)
-        printf("# name size value unit; %d PEs on %ld processors, median of %d batches\n",
+        printf("# name size value unit; %d PEs on %ld processors, median of at most %d "
+               "batches\n",
                b.npes, sysconf(_SC_NPROCESSORS_ONLN), (int)BATCHES);
     run(&b);
     close_bench(&b);
