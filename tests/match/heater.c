@@ -22,6 +22,7 @@
 #include "compat/mpi/match/match.h"
 #include "compat/mpi/match/match_heater.h"
 #include "pgas/core/base/pgas_assert.h"
+#include "tests/match/delay.h"
 #include "tests/match/heater_point.h"
 #undef free
 
@@ -47,20 +48,9 @@ _Noreturn void pgas_assert_failed(const char *condition, const char *file, int l
     abort();
 }
 
-static uint32_t heater_random(uint64_t *state, uint32_t below)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)((*state >> 33) * below >> 31);
-}
-
 void heater_test_point(void)
 {
-    uint32_t what = heater_random(&point_random, 64);
-
-    if (what < 16)
-        sched_yield();
-    for (uint32_t i = what < 20 ? heater_random(&point_random, 300) : 0; i > 0; i--)
-        __asm__ __volatile__("" ::: "memory");
+    delay_at_point(&point_random, 300);
 }
 
 /* Nodes of queues change while they are heated: an ordinary read would be a race,
@@ -111,7 +101,7 @@ struct block {
 
 static void block_toggle(struct owner *o, struct block *b)
 {
-    const size_t lines = 1 + heater_random(&o->random, 20);
+    const size_t lines = 1 + delay_random(&o->random, 20);
 
     if (b->memory != NULL) {
         match_regions_free(o->regions, b->region, b->memory);
@@ -132,7 +122,7 @@ static void *owner_run(void *arg)
 
     point_random = o->random;
     for (int i = 0; i < STEPS; i++)
-        block_toggle(o, &blocks[heater_random(&o->random, BLOCKS)]);
+        block_toggle(o, &blocks[delay_random(&o->random, BLOCKS)]);
     for (int i = 0; i < BLOCKS; i++)
         if (blocks[i].memory != NULL)
             block_toggle(o, &blocks[i]);

@@ -17,13 +17,13 @@
 #include "config.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compat/mpi/match/match_tail.h"
 #include "pgas/core/base/pgas_assert.h"
+#include "tests/match/delay.h"
 #include "tests/match/tail_point.h"
 
 enum { POSTERS = 3, ARRIVERS = 3, OPERATIONS = 150, SOURCES = 6, TAGS = 3 };
@@ -54,32 +54,21 @@ _Noreturn void pgas_assert_failed(const char *condition, const char *file, int l
     abort();
 }
 
-static uint32_t tail_random(uint64_t *state, uint32_t below)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)((*state >> 33) * below >> 31);
-}
-
 void tail_test_point(void)
 {
-    uint32_t what = tail_random(&point_random, 64);
-
-    if (what < 16)
-        sched_yield();
-    for (uint32_t i = what < 20 ? tail_random(&point_random, 500) : 0; i > 0; i--)
-        __asm__ __volatile__("" ::: "memory");
+    delay_at_point(&point_random, 500);
 }
 
 /* ---- the threads ---------------------------------------------------------------- */
 
 static struct match_key poster_key(struct worker *w)
 {
-    struct match_key k = {0, (int32_t)tail_random(&w->random, SOURCES),
-                          (int32_t)tail_random(&w->random, TAGS)};
+    struct match_key k = {0, (int32_t)delay_random(&w->random, SOURCES),
+                          (int32_t)delay_random(&w->random, TAGS)};
 
-    if (tail_random(&w->random, 4) == 0)
+    if (delay_random(&w->random, 4) == 0)
         k.source = MATCH_ANY_SOURCE;
-    if (tail_random(&w->random, 4) == 0)
+    if (delay_random(&w->random, 4) == 0)
         k.tag = MATCH_ANY_TAG;
     return k;
 }
@@ -99,7 +88,7 @@ static void poster_probe(struct worker *w)
 
 static void poster_cancel(struct worker *w, int before)
 {
-    struct item *r = &w->items[tail_random(&w->random, (uint32_t)before)];
+    struct item *r = &w->items[delay_random(&w->random, (uint32_t)before)];
 
     if (r->probe || r->cancelled)
         return;
@@ -119,16 +108,16 @@ static void *poster_run(void *arg)
         struct item *r = &w->items[i];
         struct match_entry *mate;
         r->entry = (struct match_entry){.key = poster_key(w)};
-        r->probe = tail_random(&w->random, 16) == 0;
+        r->probe = delay_random(&w->random, 16) == 0;
         mate = r->probe ? match_tail_mprobe(w->t, &r->entry.key)
                         : match_tail_post(w->t, &r->entry);
         if (mate != NULL) {
             r->mate = (struct item *)(void *)mate;
             r->mate->mate = r;
         }
-        if (tail_random(&w->random, 16) == 0)
+        if (delay_random(&w->random, 16) == 0)
             poster_probe(w);
-        if (tail_random(&w->random, 16) == 0)
+        if (delay_random(&w->random, 16) == 0)
             poster_cancel(w, i + 1);
     }
     return NULL;
@@ -143,9 +132,9 @@ static void *arriver_run(void *arg)
     pthread_barrier_wait(w->start);
     for (int i = 0; i < OPERATIONS; i++) {
         struct item *m = &w->items[i];
-        uint32_t own = tail_random(&w->random, SOURCES / ARRIVERS);
+        uint32_t own = delay_random(&w->random, SOURCES / ARRIVERS);
         m->entry = (struct match_entry){.key = {0, (int32_t)(own * ARRIVERS) + w->number,
-                                                (int32_t)tail_random(&w->random, TAGS)}};
+                                                (int32_t)delay_random(&w->random, TAGS)}};
         if (i % 16 == 0) /* at the same time as everything else */
             match_tail_stats_of(w->t, i % 32 == 0);
         struct match_entry *mate = match_tail_arrive(w->t, &m->entry);
