@@ -101,12 +101,12 @@ struct pgas_thread {
     const void *call_site; /* of its collective; set by the public routine (check.h) */
     const char *routine;   /* public routine of its last team_of, for messages */
     /* The order is that of struct ft_guard, so that two fields are copied at once. */
-    int waits;           /* nesting of block_until */
-    int locks;           /* context locks that it holds (net_inside) */
-    bool in_nb;          /* inside of nb_go_on, against recursion */
-    bool owns_what;      /* it owns the text of node_pe.what (block.c) */
-    uint32_t pool_index; /* 1 + that of its context in the pool, 0: none (net_pool.c) */
-    uint64_t stress;     /* state of its random delays (stress.c) */
+    int waits;              /* nesting of block_until */
+    int locks;              /* context locks that it holds (net_inside) */
+    bool in_nb;             /* inside of nb_go_on, against recursion */
+    bool owns_what;         /* it owns the text of node_pe.what (block.c) */
+    uint32_t pool_index;    /* that of its context in the pool, encoded (net_pool.c) */
+    uint64_t stress;        /* state of its random delays (stress.c) */
     struct ft_guard *guard; /* of the collective that it is in, with SHMEM_FT=continue */
     struct sim *sim;        /* the simulated job that it runs (transport/test/sim.h) */
     struct pgas *instance;  /* only with PGAS_INSTANCES: the PE that it belongs to */

@@ -19,7 +19,7 @@
  * there is one besides context 0.  A thread that has synchronised with the user sees
  * both.
  *
- * Uses: net_int, env.
+ * Uses: net_int, env, log.
  */
 #include "config.h"
 
@@ -27,9 +27,6 @@
 
 #include "pgas/core/base/log.h"
 #include "pgas/core/progress/net_int.h"
-#include "pgas/core/base/pgas_assert.h"
-
-enum { NET_POOL_GENERATION = 32 }; /* > NET_POOL_MAX */
 
 void net_pool_init(struct net_pool *p, struct net_ctx *ctx_0)
 {
@@ -43,11 +40,12 @@ void net_pool_init(struct net_pool *p, struct net_ctx *ctx_0)
     p->of[0] = ctx_0;
 }
 
-/* The index of the calling thread's context; threads get them in turn.  An index is of
- * one initialization of the library. */
+/* The index of the calling thread's context; threads get them in turn.  Each
+ * initialization of the library has indices of its own: pgas_thread.pool_index less
+ * `base` is out of range if it is of another one, or 0. */
 static uint32_t net_pool_index(struct net_pool *p)
 {
-    uint32_t base = (pgas_self.generation * NET_POOL_GENERATION) + 1;
+    uint32_t base = pgas_self.generation * NET_POOL_MAX; /* not 0 */
     uint32_t index = pgas_thread.pool_index - base;
 
     if (unlikely(index >= p->size)) {
