@@ -10,6 +10,7 @@ set -eu
 stopped_s=4 # longer than LINK_HOST_MS
 timeout_s=3
 busy_s=8 # longer than twice timeout_s
+soon_ms=5000 # far below the time that a signal would wait for the registration
 
 pes_are_up() { [ "$(grep -c 'is up' "$work/out")" = 2 ]; }
 daemon() { pgrep -P "$pid" -f node-daemon | head -n 1; }
@@ -77,7 +78,7 @@ run 0 --vnodes 2 -n 2 true
 took=$(($(now_ms) - began))
 [ "$took" -ge $((busy_s * 1000)) ] || fail "the daemons were not busy ($took ms)"
 
-# ends_at_once SIGNAL STATUS ARGS...: a signal during the registration ends the job in < 1 s.
+# ends_at_once SIGNAL STATUS ARGS...: a signal during the registration ends the job.
 ends_at_once() {
     signal=$1
     status=$2
@@ -88,7 +89,7 @@ ends_at_once() {
     kill -"$signal" "$pid"
     ended_with "$status"
     took=$(($(now_ms) - began))
-    [ "$took" -lt 1000 ] || fail "SIG$signal during the registration: end after $took ms ($*)"
+    [ "$took" -lt $soon_ms ] || fail "SIG$signal during the registration: end after $took ms ($*)"
     says 'got signal .*; ending 2 PEs'
     [ ! -s "$work/out" ] || fail "PEs were started after SIG$signal"
 }
@@ -99,7 +100,7 @@ ends_at_once TERM 143 --vnodes 2
 began=$(now_ms)
 run 124 --timeout 1 -n 2 echo started
 took=$(($(now_ms) - began))
-[ "$took" -lt 2000 ] || fail "--timeout 1 during the registration: end after $took ms"
+[ "$took" -lt $soon_ms ] || fail "--timeout 1 during the registration: end after $took ms"
 says 'has not been started'
 SLOW_THREAD=2
 began=$(now_ms)
@@ -115,6 +116,6 @@ began=$(now_ms)
 kill -KILL "$(daemon)"
 ended_with 1
 took=$(($(now_ms) - began))
-[ "$took" -le 2900 ] || fail "a killed daemon was detected only after $took ms"
+[ "$took" -le $soon_ms ] || fail "a killed daemon was detected only after $took ms"
 says 'the node daemon on vn[01] closed the connection'
 finish

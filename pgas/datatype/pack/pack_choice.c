@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pack_choice.c - see pack_choice.h.  Uses: pack_isas, pack_tune. */
+/* pack_choice.c - see pack_choice.h.  Uses: pack_isas, pack_ticks, pack_tune. */
 #include "config.h"
 
 #include <pthread.h>
@@ -11,6 +11,7 @@
 #include "pgas/datatype/pack/pack_isas.h"
 #include "pgas/datatype/pack/pack_plan.h"
 #include "pgas/datatype/pack/pack_route.h"
+#include "pgas/datatype/pack/pack_ticks.h"
 #include "pgas/datatype/pack/pack_tune.h"
 
 #define PACK_NAME(NAME, name, ISA) [PACK_##NAME] = #name,
@@ -266,7 +267,8 @@ static __attribute__((noinline)) void pack_choice_run_shape(uint64_t key,
                                                             const struct vector_copy *v)
 {
     static const struct pack_tune_kernels with = {pack_kernel_can, pack_kernel_run,
-                                                  pack_choice_default, pack_choice_known};
+                                                  pack_choice_default, pack_choice_known,
+                                                  pack_ticks};
     struct pack_route *first = pack_route_slot(&pack_choice.routes, key, 0);
     struct pack_route *second = pack_route_slot(&pack_choice.routes, key, 1);
 

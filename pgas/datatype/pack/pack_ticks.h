@@ -3,7 +3,7 @@
  * pack_ticks.h - a clock for short intervals: a counter of constant but unknown
  * frequency, read when all earlier instructions are done and their stores have reached
  * the cache.  It may advance in steps (of 10 ns on virtual machines with AMD processors).
- * A leaf.  Used by: pack_tune.
+ * A leaf.  Used by: pack_choice.
  */
 #ifndef PGAS_DATATYPE_PACK_TICKS_H
 #define PGAS_DATATYPE_PACK_TICKS_H

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* pack_tune.c - see pack_tune.h.  Uses: pack_ticks. */
+/* pack_tune.c - see pack_tune.h. */
 #include "config.h"
 
-#include "pgas/datatype/pack/pack_ticks.h"
 #include "pgas/datatype/pack/pack_tune.h"
 #include "pgas/threads/atomic.h"
 
@@ -144,9 +143,9 @@ static void tune_measure(struct pack_tune_cell *c, const struct pack_tune_kernel
         with->run(with->first(v), v);
         return;
     }
-    uint64_t begin = pack_ticks();
+    uint64_t begin = with->ticks();
     with->run(k, v);
-    uint64_t ticks = pack_ticks() - begin;
+    uint64_t ticks = with->ticks() - begin;
     if (c->turn >= tune_turns_of(c).cold)
         tune_add_sample(&c->samples[k], (ticks << 16) / (v->block * v->count));
     c->next++;

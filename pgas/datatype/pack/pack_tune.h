@@ -76,14 +76,15 @@ struct pack_tune {
     struct pack_tune_cell cell[PACK_TUNE_CELLS];
 };
 
-/* What pack_tune_measure needs of its caller: run, and can, which is true for the kernels
- * that accept the vector. */
+/* What pack_tune_measure needs of its caller: run, can, which is true for the kernels
+ * that accept the vector, and a clock for short intervals (pack_ticks.h). */
 struct pack_tune_kernels {
     bool (*can)(enum pack_kernel k, const struct vector_copy *v);
     void (*run)(enum pack_kernel k, const struct vector_copy *v);
     enum pack_kernel (*first)(const struct vector_copy *v); /* before any measurement */
     /* The kernel that an earlier process has found, or PACK_KERNELS */
     enum pack_kernel (*known)(const struct pack_shape *s);
+    uint64_t (*ticks)(void);
 };
 
 static inline struct pack_shape pack_shape_of(const struct vector_copy *v)

@@ -23,14 +23,14 @@ wrong() {
     failed=1
 }
 
-# fails_with HOW PES MESSAGE: the job fails within 2 s and prints MESSAGE.
+# fails_with HOW PES MESSAGE: the job fails within 5 s and prints MESSAGE.
 fails_with() {
     job "$1" "$2"
     case $status in
     0) wrong "$1 with $2 PEs should fail" ;;
     124 | 137) wrong "$1 with $2 PEs hangs" ;;
     esac
-    [ $took -le 3 ] || wrong "$1 with $2 PEs took $took s" # 2 s plus 1 s of rounding
+    [ $took -le 6 ] || wrong "$1 with $2 PEs took $took s" # 5 s plus 1 s of rounding
     grep -q "$3" "$work/out" || wrong "$1 with $2 PEs should print '$3'"
 }
 
