@@ -3,7 +3,7 @@
  * tcp_wire.c - writes bytes to the sockets of the tcp transport: connections without the
  * secret of the job are closed, a malformed request or reply ends its connection with one
  * message and changes no memory, requests may arrive byte by byte, and other connections
- * keep working.
+ * keep working.  Notifications are acknowledged promptly or lazily, as tcp.h says.
  * usage: tcp_wire [CASE]
  * Uses: pair, tcp.h.
  */
@@ -459,6 +459,86 @@ static void idle_connections(void)
     pair_open(&pair, &transport_tcp, NULL, 5000);
 }
 
+/* ---- lazy acknowledgements --------------------------------------------------------- */
+
+enum { PROMPT_FIRST = 7, BURST = 40, POLLS = 8 };
+
+/* A notifies B, which makes no progress after it has been notified. */
+static void notify(int times)
+{
+    const struct transport_symaddr to = {.pe = B};
+    const struct transport_signal signal = {.at = {.pe = B, .offset = 8 * WORD},
+                                            .op = TRANSPORT_AMO_ADD,
+                                            .operand = 1,
+                                            .size = 8};
+    const uint64_t word = MARK;
+    const uint64_t want = pair.heap[B][WORD] + (uint64_t)times;
+
+    for (int i = 0; i < times; i++)
+        CHECK(pair.t->put_signal(pair.ctx[A], &to, &word, 8, &signal, NULL) == 0,
+              "a put with signal was refused");
+    PAIR_UNTIL(&pair, pair.heap[B][WORD] == want, "a notification");
+}
+
+static uint64_t unacknowledged(void)
+{
+    for (int i = 0; i < POLLS; i++)
+        pair.t->progress(pair.ctx[A]);
+    return pair.t->pending(pair.ctx[A], NULL);
+}
+
+/* Until A has at most `most` unacknowledged operations, without progress of B. */
+static void await_acknowledged(uint64_t most, const char *what)
+{
+    const uint64_t end = pair_now_ms() + WAIT_MS;
+
+    while (unacknowledged() > most)
+        CHECK(pair_now_ms() < end, "not acknowledged: %s", what);
+}
+
+static void expect_prompt_first(void)
+{
+    for (int i = 0; i < PROMPT_FIRST; i++) {
+        notify(1);
+        await_acknowledged(0, "one of the first notifications after a quiet");
+    }
+    notify(1);
+    CHECK(unacknowledged() == 1, "the next notification is acknowledged at once");
+}
+
+static void lazy_acknowledgements(void)
+{
+    quiet_of(pair.ctx[A]);
+    expect_prompt_first();
+    pair.heap[B][0] = 0;
+    put_word(pair.ctx[A]);
+    PAIR_UNTIL(&pair, pair.heap[B][0] == MARK, "a put");
+    await_acknowledged(0, "a put after a lazy notification");
+
+    notify(1);
+    CHECK(unacknowledged() == 1, "not lazy after a put");
+    PAIR_UNTIL(&pair, pair.t->pending(pair.ctx[A], NULL) == 0, "an idle target");
+
+    notify(1);
+    CHECK(unacknowledged() == 1, "not lazy after an idle time");
+    CHECK(pair.t->arm(pair.ctx[B]) == 0, "B cannot sleep");
+    await_acknowledged(0, "the target goes to sleep");
+
+    notify(BURST);
+    await_acknowledged(BURST - 1, "many notifications");
+
+    notify(1);
+    CHECK(unacknowledged() > 0, "not lazy before quiet");
+    CHECK(pair.t->quiet(pair.ctx[A]) == -EAGAIN, "quiet before the acknowledgement");
+    for (int i = 0; i < 4 * POLLS; i++) { /* fewer than those of an idle target */
+        usleep(500);
+        pair_progress(&pair);
+    }
+    CHECK(pair.t->quiet(pair.ctx[A]) == 0, "quiet waits until the target is idle");
+    expect_prompt_first();
+    PAIR_UNTIL(&pair, pair.t->quiet(pair.ctx[A]) == 0, "quiet");
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -467,7 +547,8 @@ static const struct {
              {"requests", requests},
              {"slowly", slowly},
              {"replies", replies},
-             {"idle_connections", idle_connections}};
+             {"idle_connections", idle_connections},
+             {"lazy_acknowledgements", lazy_acknowledgements}};
 
 int main(int argc, char **argv)
 {

@@ -16,12 +16,16 @@
  * so fence has nothing to do.
  *
  * Completion.  The target acknowledges puts and atomics once per receive, for all that it
- * has performed.
+ * has performed.  Puts with signal and the first operations after a fence are lazy,
+ * unless the program calls quiet after few of them: the target acknowledges them with
+ * later ones, after several of them, or when it has nothing else to do, so that neither
+ * side handles a message for each.  Quiet requests the acknowledgement of lazy operations
+ * by TCP_FLUSH.
  *
  * Coalescing.  An operation that nobody waits for is sent at once if all earlier ones on
- * the same PE are acknowledged.  Otherwise it is queued, as by Nagle's algorithm, and the
- * queue is sent when a reply arrives, when SHMEM_COALESCE bytes are queued, when an
- * operation is posted whose result is waited for, with a put with signal and with the
+ * the same PE are acknowledged or lazy.  Otherwise it is queued, as by Nagle's algorithm,
+ * and the queue is sent when a reply arrives, when SHMEM_COALESCE bytes are queued, when
+ * an operation is posted whose result is waited for, with a put with signal and with the
  * first operation after a fence, which other PEs probably wait for, in quiet, when the
  * program waits for other PEs (transport.send), and by a progress call that follows
  * another one without a post in between, as of a waiting thread.  An acknowledgement is
@@ -101,8 +105,8 @@ struct tcp_peer {
     bool busy; /* has unsent bytes or outstanding results */
     /* Requests with TCP_ACKED: posted and acknowledged.  Unacknowledged ones are
      * `unsent` until their bytes are sent, and `unconfirmed` until a later request is
-     * acknowledged. */
-    uint32_t posted, acked, unsent;
+     * acknowledged.  `prompt`: `posted` after the last one that was not lazy. */
+    uint32_t posted, acked, unsent, prompt;
     bool unconfirmed;
     struct tcp_result *result; /* a ring of results_size, a power of two, or 0 */
     uint32_t first_result, nresults, results_size;
@@ -124,6 +128,7 @@ struct tcp_client {
     int pe;                         /* -1: not authenticated yet */
     uint64_t since_ns;              /* when it was accepted */
     uint32_t performed, reported;   /* requests with TCP_ACKED: all; told to the peer */
+    bool prompt;                    /* one of those that were not reported is not lazy */
     /* The request whose payload is being received. */
     struct tcp_request request;
     struct tcp_signal signal;
@@ -143,12 +148,16 @@ struct transport_ctx {
     struct tcp_peer *busy;
     uint64_t pending; /* outstanding results and acknowledgements, unsent operations */
     uint64_t posts, posts_seen;
-    size_t frame;    /* queued bytes that are sent without waiting for a reply */
-    bool fenced;     /* nothing was posted since the last fence */
-    uint32_t losses; /* of net->losses, those that were handled */
-    int events;      /* since the last call of progress */
+    size_t frame;      /* queued bytes that are sent without waiting for a reply */
+    bool fenced;       /* nothing was posted since the last fence */
+    unsigned notified; /* operations since the last quiet that other PEs wait for, up to
+                          the limit from which on they are lazy */
+    uint32_t losses;   /* of net->losses, those that were handled */
+    int events;        /* since the last call of progress */
     struct tcp_client *clients, *closed; /* closed: freed after the current progress */
     unsigned nunknown;                   /* clients that are not authenticated */
+    bool lazy;                           /* a client waits for lazy acknowledgements */
+    unsigned quiet_polls;                /* calls of progress since then without events */
     char *scratch;
 };
 
@@ -209,6 +218,12 @@ static inline struct tcp_result *tcp_peer_result(const struct tcp_peer *peer, ui
 {
     return &peer->result[(peer->first_result + i) & (peer->results_size - 1)];
 }
+/* Something is outstanding whose reply is under way or will be, when it has been sent. */
+static inline bool tcp_peer_is_awaited(const struct tcp_peer *peer)
+{
+    return peer->stream.out.unsent > 0 || peer->nresults > 0 ||
+           (int32_t)(peer->prompt - peer->acked) > 0;
+}
 /* epoll reports events. */
 void tcp_peer_ready(struct tcp_peer *peer, uint32_t events);
 /* Send queued bytes; a failure fails the peer. */
@@ -239,6 +254,8 @@ int tcp_get_blocks(struct transport_ctx *ctx, const struct transport_blocks *blo
 /* Request an acknowledgement of everything before, if something is unconfirmed.  False:
  * no memory at present. */
 bool tcp_post_confirm(struct tcp_peer *peer);
+/* Likewise for lazy acknowledgements. */
+bool tcp_post_confirm_lazy(struct tcp_peer *peer);
 
 /* ---- tcp_reply.c ---- */
 
@@ -248,6 +265,8 @@ extern const struct tcp_reader tcp_reply_reader;
 
 void tcp_listener_ready(struct transport_net *net);
 void tcp_client_ready(struct tcp_client *client, uint32_t events);
+/* Send the lazy acknowledgements of all clients. */
+void tcp_clients_acknowledge(struct transport_ctx *ctx);
 void tcp_client_close(struct tcp_client *client);
 /* Append to the replies.  0 or -ENOMEM. */
 int tcp_client_reply(struct tcp_client *client, enum tcp_reply_kind kind, uint64_t len);

@@ -20,6 +20,7 @@ enum {
     ACCEPTS_MAX = 64,
     UNKNOWN_MAX = 512, /* connections that are not authenticated */
     REPLIES_MAX = 256 << 10,
+    LAZY_MAX = 32, /* lazy requests that are acknowledged together */
 };
 
 /* ---- open and close ---------------------------------------------------------------- */
@@ -144,17 +145,22 @@ int tcp_client_reply(struct tcp_client *client, enum tcp_reply_kind kind, uint64
     const struct tcp_reply reply = {.kind = kind, .acked = client->performed, .len = len};
 
     client->reported = client->performed;
+    client->prompt = false;
     return tcp_output_add(&client->stream, &reply, sizeof reply) ? 0 : -ENOMEM;
 }
 
-/* Acknowledge what was performed since the last reply, and send.  0 or an error. */
-static int tcp_client_send(struct tcp_client *client)
+/* Acknowledge what was performed since the last reply, unless it is lazy, and send.  0 or
+ * an error. */
+static int tcp_client_send(struct tcp_client *client, bool lazy_too)
 {
     struct tcp_stream *s = &client->stream;
+    uint32_t n = client->performed - client->reported;
     int error = 0;
 
-    if (client->performed != client->reported)
+    if (client->prompt || n >= LAZY_MAX || (lazy_too && n > 0))
         error = tcp_client_reply(client, TCP_ACK, 0);
+    else if (n > 0)
+        client->ctx->lazy = true;
     if (error == 0)
         error = tcp_output_send(s);
     if (error != 0 && error != -EAGAIN)
@@ -188,7 +194,7 @@ void tcp_client_ready(struct tcp_client *client, uint32_t events)
     if (s->fd < 0)
         return;
     if (events & EPOLLOUT)
-        error = tcp_client_send(client);
+        error = tcp_client_send(client, false);
     for (int i = 0; error == 0 && more == 1 && i < READS_MAX &&
                     s->out.unsent < REPLIES_MAX && !s->watches_output;
          i++) {
@@ -197,9 +203,23 @@ void tcp_client_ready(struct tcp_client *client, uint32_t events)
         client->events += more >= 0;
     }
     if (error == 0)
-        error = tcp_client_send(client);
+        error = tcp_client_send(client, false);
     client->ctx->events += (int)client->events;
     client->events = 0;
     if (error != 0)
         tcp_client_failed(client, error);
+}
+
+void tcp_clients_acknowledge(struct transport_ctx *ctx)
+{
+    struct tcp_client *next;
+
+    ctx->lazy = false;
+    for (struct tcp_client *client = ctx->clients; client != NULL; client = next) {
+        next = client->next;
+        int error =
+            client->performed != client->reported ? tcp_client_send(client, true) : 0;
+        if (error != 0)
+            tcp_client_failed(client, error);
+    }
 }

@@ -12,7 +12,10 @@
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/transport/tcp/tcp.h"
 
-enum { EVENTS = 64 };
+enum {
+    EVENTS = 64,
+    LAZY_POLLS = 64, /* calls of progress without events that precede a lazy reply */
+};
 
 /* ---- open and close ---------------------------------------------------------------- */
 
@@ -158,8 +161,24 @@ void tcp_ctx_send_all(struct transport_ctx *ctx)
     }
 }
 
+/* False: no memory. */
+static bool tcp_ctx_flush_lazy(struct transport_ctx *ctx)
+{
+    struct tcp_peer *next;
+    bool flushed = true;
+
+    for (struct tcp_peer *peer = ctx->busy; peer != NULL; peer = next) {
+        next = peer->next;
+        flushed &= tcp_post_confirm_lazy(peer);
+    }
+    return flushed;
+}
+
 int tcp_quiet(struct transport_ctx *ctx)
 {
+    ctx->notified = 0;
+    if (!tcp_ctx_flush_lazy(ctx))
+        return -EAGAIN;
     tcp_ctx_send_all(ctx);
     PGAS_ASSERT(ctx->busy != NULL || ctx->pending == 0);
     return ctx->pending == 0 ? 0 : -EAGAIN;
@@ -215,6 +234,9 @@ int tcp_progress(struct transport_ctx *ctx)
     int n = epoll_wait(ctx->epoll, event, EVENTS, 0);
     for (int i = 0; i < n; i++)
         tcp_ctx_dispatch(ctx, &event[i]);
+    ctx->quiet_polls = n > 0 ? 0 : ctx->quiet_polls + 1;
+    if (unlikely(ctx->lazy) && ctx->quiet_polls >= LAZY_POLLS)
+        tcp_clients_acknowledge(ctx);
     if (unlikely(ctx->closed != NULL))
         tcp_ctx_free_clients(ctx);
     if (ctx->posts == ctx->posts_seen && ctx->busy != NULL)
@@ -237,5 +259,7 @@ int tcp_ctx_arm(struct transport_ctx *ctx)
         return -EAGAIN;
     if (ctx->busy != NULL)
         tcp_ctx_send_all(ctx);
+    if (ctx->lazy)
+        tcp_clients_acknowledge(ctx);
     return ctx->events != 0 ? -EAGAIN : 0;
 }

@@ -82,7 +82,7 @@ static void tcp_peer_drop(struct tcp_peer *peer, int error)
         perform_completion(r->done, error);
     }
     ctx->pending -= peer->posted - peer->acked;
-    peer->acked = peer->posted;
+    peer->acked = peer->prompt = peer->posted;
     peer->blocks = 0;
     peer->unconfirmed = false;
     tcp_peer_update(peer);
@@ -121,7 +121,8 @@ static void tcp_peer_broken(struct tcp_peer *peer, int error)
         (!reset || (error == -ECONNRESET && !peer->unconfirmed))) {
         tcp_peer_close(peer);
         peer->state = TCP_PEER_IDLE;
-        peer->posted = peer->acked = 0; /* the target counts per connection */
+        peer->posted = peer->acked = peer->prompt =
+            0; /* the target counts per connection */
         peer->unconfirmed = false;
         tcp_peer_update(peer);
         return;

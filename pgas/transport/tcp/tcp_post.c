@@ -17,6 +17,7 @@
 enum {
     BLOCKS_OUTSTANDING = 8, /* get_blocks per peer: bounds the target's memory */
     RESULTS_FIRST = 32,
+    LAZY_AFTER = 8, /* notifications since the last quiet */
 };
 _Static_assert(TCP_RESULTS_MAX % RESULTS_FIRST == 0, "the ring doubles up to the limit");
 
@@ -57,7 +58,7 @@ ALWAYS_INLINE int tcp_post_begin(struct transport_ctx *ctx, int pe, struct tcp_p
         if (error != 0)
             return error;
     }
-    post->first = !post->peer->busy;
+    post->first = !tcp_peer_is_awaited(post->peer);
     return 0;
 }
 
@@ -119,14 +120,30 @@ static char *tcp_post_request(struct tcp_peer *peer, const struct tcp_request *r
     return at + sizeof *request;
 }
 
-/* The request will be acknowledged.  done: completes then; NULL: none. */
-static void tcp_post_acked(struct tcp_peer *peer, struct transport_completion *done)
+/* The request, with these flags, will be acknowledged.  done: completes then; NULL: none.
+ */
+static void tcp_post_acked(struct tcp_peer *peer, unsigned flags,
+                           struct transport_completion *done)
 {
     peer->posted++;
     peer->ctx->pending++;
     peer->unconfirmed = false;
+    if ((flags & TCP_LAZY) == 0)
+        peer->prompt = peer->posted;
     if (done != NULL)
         tcp_post_result(peer, (struct tcp_result){.acked = peer->posted, .done = done});
+}
+
+/* The flag of an operation that notifies another PE: a put with signal, or a short one
+ * that is the first after a fence.  A quiet will probably follow at once if one has
+ * followed the last few. */
+static uint8_t tcp_post_lazy(struct transport_ctx *ctx, bool notifies)
+{
+    if (!notifies)
+        return 0;
+    if (ctx->notified < LAZY_AFTER)
+        ctx->notified++;
+    return ctx->notified == LAZY_AFTER ? TCP_LAZY : 0;
 }
 
 /* ---- puts -------------------------------------------------------------------------- */
@@ -155,7 +172,9 @@ int tcp_put(struct transport_ctx *ctx, const struct transport_symaddr *to,
 {
     struct tcp_post post = {.now = false};
     struct tcp_request request = {
-        .kind = TCP_PUT, .segment = (uint8_t)to->segment, .flags = TCP_ACKED};
+        .kind = TCP_PUT,
+        .segment = (uint8_t)to->segment,
+        .flags = TCP_ACKED | tcp_post_lazy(ctx, ctx->fenced && len <= TCP_COPY_MAX)};
     int error = tcp_post_begin(ctx, to->pe, &post);
 
     if (error != 0)
@@ -167,7 +186,7 @@ int tcp_put(struct transport_ctx *ctx, const struct transport_symaddr *to,
         tcp_post_undo(post.peer, sizeof request);
         return -EAGAIN;
     }
-    tcp_post_acked(post.peer, NULL);
+    tcp_post_acked(post.peer, request.flags, NULL);
     tcp_post_end(&post);
     return 0;
 }
@@ -190,7 +209,7 @@ int tcp_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to
         .kind = TCP_PUT_SIGNAL,
         .segment = (uint8_t)to->segment,
         .op = (uint8_t)signal->op,
-        .flags = (uint8_t)((signal->unacked ? 0 : TCP_ACKED) |
+        .flags = (uint8_t)((signal->unacked ? 0 : TCP_ACKED | tcp_post_lazy(ctx, true)) |
                            (signal->size == sizeof(uint64_t) ? TCP_LONG : 0))};
     int error = tcp_post_begin(ctx, to->pe, &post);
 
@@ -210,7 +229,7 @@ int tcp_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to
         post.peer->unconfirmed = true;
         ctx->pending++;
     } else {
-        tcp_post_acked(post.peer, NULL);
+        tcp_post_acked(post.peer, request.flags, NULL);
     }
     tcp_post_end(&post);
     return 0;
@@ -248,6 +267,7 @@ int tcp_amo(struct transport_ctx *ctx, const struct transport_symaddr *at,
         .segment = (uint8_t)at->segment,
         .op = (uint8_t)amo->op,
         .flags = (uint8_t)((result ? TCP_RESULT : TCP_ACKED) |
+                           tcp_post_lazy(ctx, ctx->fenced && !result && done == NULL) |
                            (amo->size == sizeof(uint64_t) ? TCP_LONG : 0))};
     int error = tcp_post_begin(ctx, at->pe, &post);
 
@@ -266,7 +286,7 @@ int tcp_amo(struct transport_ctx *ctx, const struct transport_symaddr *at,
             (struct tcp_result){.to = amo->result, .len = amo->size, .done = done});
         ctx->pending++;
     } else {
-        tcp_post_acked(post.peer, done);
+        tcp_post_acked(post.peer, request.flags, done);
     }
     tcp_post_end(&post);
     return 0;
@@ -301,7 +321,7 @@ int tcp_put_blocks(struct transport_ctx *ctx, const struct transport_blocks *blo
         return -EAGAIN;
     memcpy(at, blocks->vector, vectors);
     blocks->copy(blocks, at + vectors);
-    tcp_post_acked(post.peer, NULL);
+    tcp_post_acked(post.peer, request.flags, NULL);
     tcp_post_end(&post);
     return 0;
 }
@@ -334,17 +354,27 @@ int tcp_get_blocks(struct transport_ctx *ctx, const struct transport_blocks *blo
 
 /* ---- confirmation ------------------------------------------------------------------ */
 
-bool tcp_post_confirm(struct tcp_peer *peer)
+/* The target acknowledges all requests.  False: no memory. */
+static bool tcp_post_flush(struct tcp_peer *peer)
 {
     const struct tcp_request request = {.kind = TCP_FLUSH, .flags = TCP_ACKED};
 
-    if (!peer->unconfirmed || peer->state == TCP_PEER_FAILED)
-        return true;
     PGAS_ASSERT(peer->state != TCP_PEER_IDLE);
     if (tcp_post_request(peer, &request, 0) == NULL)
         return false;
-    tcp_post_acked(peer, NULL);
+    tcp_post_acked(peer, request.flags, NULL);
     tcp_peer_send(peer);
     tcp_peer_update(peer);
     return true;
+}
+
+bool tcp_post_confirm(struct tcp_peer *peer)
+{
+    return !peer->unconfirmed || peer->state == TCP_PEER_FAILED || tcp_post_flush(peer);
+}
+
+bool tcp_post_confirm_lazy(struct tcp_peer *peer)
+{
+    return peer->prompt == peer->posted || peer->state == TCP_PEER_FAILED ||
+           tcp_post_flush(peer);
 }

@@ -49,6 +49,8 @@ static int tcp_reply_acked(struct tcp_peer *peer, uint32_t acked)
     if (n > peer->posted - peer->acked)
         return -EPROTO;
     peer->acked = acked;
+    if ((int32_t)(acked - peer->prompt) > 0)
+        peer->prompt = acked;
     peer->ctx->pending -= n;
     peer->ctx->events += n > 0;
     tcp_reply_end_acked(peer);
