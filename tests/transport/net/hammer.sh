@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # hammer.sh - atomics of all PEs on one word, and floods from all PEs to all, on 2 virtual
-# nodes of 2 PEs each (with PGAS_TEST_LONG also on 3); see hammer.c, flood.c.
+# nodes of 2 PEs each (with PGAS_TEST_LONG also on 3); connections between all pairs of 16
+# PEs on 8 virtual nodes (64, and over ucx 128); see hammer.c, flood.c, all_pairs.c.
 set -eu
 . "$top_srcdir/tests/transport/net/lib.sh"
-hammer=100 flood=8 grids=2 transports='ofi ucx tcp'
-[ -z "$long" ] || hammer=4000 flood=200 grids='2 3'
+hammer=100 flood=8 grids=2 transports='ofi ucx tcp' pairs=16
+[ -z "$long" ] || hammer=4000 flood=200 grids='2 3' pairs=64
 [ -z "$brief" ] || transports=ofi
 
 all_grids() {
@@ -18,5 +19,12 @@ all_grids() {
     done
 }
 
+all_pairs() {
+    job 0 8 "$1" "$net/all_pairs" 2
+    echo "$SHMEM_TRANSPORT, 8 nodes: $(cat "$work/out")"
+}
+
 for_each "$transports" all_grids
+for_each "${long:+ofi ucx }tcp" all_pairs $pairs
+[ -z "$long" ] || for_each ucx all_pairs 128
 end
