@@ -10,7 +10,7 @@ set -eu
 stopped_s=4 # longer than LINK_HOST_MS
 timeout_s=3
 busy_s=8 # longer than twice timeout_s
-soon_ms=5000 # far below the time that a signal would wait for the registration
+soon_ms=5000 # below the 7 s that a signal would wait for the registration
 
 pes_are_up() { [ "$(grep -c 'is up' "$work/out")" = 2 ]; }
 daemon() { pgrep -P "$pid" -f node-daemon | head -n 1; }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# interrupt.sh - SIGINT ends a stage of ./check and all its processes within 2 seconds
+# interrupt.sh - SIGINT ends a stage of ./check and all its processes within 5 seconds
 # (in_group in tools/stages.sh), also while make runs tests.
 set -eu
 work=$(mktemp -d "${TMPDIR:-/tmp}/interrupt.XXXXXX")

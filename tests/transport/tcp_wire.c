@@ -3,7 +3,7 @@
  * tcp_wire.c - writes bytes to the sockets of the tcp transport: connections without the
  * secret of the job are closed, a malformed request or reply ends its connection with one
  * message and changes no memory, requests may arrive byte by byte, and other connections
- * keep working.  Notifications are acknowledged promptly or lazily, as tcp.h says.
+ * keep working.  Notifications are acknowledged at once or late, as tcp.h says.
  * usage: tcp_wire [CASE]
  * Uses: pair, tcp.h.
  */
@@ -459,24 +459,40 @@ static void idle_connections(void)
     pair_open(&pair, &transport_tcp, NULL, 5000);
 }
 
-/* ---- lazy acknowledgements --------------------------------------------------------- */
+/* ---- delayed acknowledgements ------------------------------------------------------ */
 
-enum { PROMPT_FIRST = 7, BURST = 40, POLLS = 8 };
+enum { PROMPT_FIRST = 7, BURST = 40, POLLS = 8, LONG_PUT = 8192 };
 
-/* A notifies B, which makes no progress after it has been notified. */
-static void notify(int times)
+enum notification { PUT_SIGNAL, FENCED_PUT, FENCED_ADD };
+
+/* A adds 1 to a word of B (FENCED_PUT: stores the next value), in a way after which the
+ * acknowledgement may be delayed. */
+static void post_notification(enum notification how, uint64_t value)
 {
-    const struct transport_symaddr to = {.pe = B};
-    const struct transport_signal signal = {.at = {.pe = B, .offset = 8 * WORD},
-                                            .op = TRANSPORT_AMO_ADD,
-                                            .operand = 1,
-                                            .size = 8};
-    const uint64_t word = MARK;
-    const uint64_t want = pair.heap[B][WORD] + (uint64_t)times;
+    const struct transport_symaddr to = {.pe = B}, word = {.pe = B, .offset = 8 * WORD};
+    const struct transport_signal signal = {
+        .at = word, .op = TRANSPORT_AMO_ADD, .operand = 1, .size = 8};
+    const struct transport_amo add = {.op = TRANSPORT_AMO_ADD, .operand = 1, .size = 8};
+    struct transport_ctx *ctx = pair.ctx[A];
+    const uint64_t mark = MARK;
+    int error = how == PUT_SIGNAL ? 0 : pair.t->fence(ctx);
 
-    for (int i = 0; i < times; i++)
-        CHECK(pair.t->put_signal(pair.ctx[A], &to, &word, 8, &signal, NULL) == 0,
-              "a put with signal was refused");
+    if (how == PUT_SIGNAL)
+        error = pair.t->put_signal(ctx, &to, &mark, sizeof mark, &signal, NULL);
+    else if (how == FENCED_PUT)
+        error = pair.t->put(ctx, &word, &value, sizeof value, NULL);
+    else
+        error = pair.t->amo(ctx, &word, &add, NULL);
+    CHECK(error == 0, "notification %d was refused", how);
+}
+
+/* Notifies B, which makes no progress after it has been notified. */
+static void notify(enum notification how, int times)
+{
+    const uint64_t was = pair.heap[B][WORD], want = was + (uint64_t)times;
+
+    for (int i = 1; i <= times; i++)
+        post_notification(how, was + (uint64_t)i);
     PAIR_UNTIL(&pair, pair.heap[B][WORD] == want, "a notification");
 }
 
@@ -496,47 +512,74 @@ static void await_acknowledged(uint64_t most, const char *what)
         CHECK(pair_now_ms() < end, "not acknowledged: %s", what);
 }
 
-static void expect_prompt_first(void)
+static void expect_prompt_first(enum notification how)
 {
     for (int i = 0; i < PROMPT_FIRST; i++) {
-        notify(1);
+        notify(how, 1);
         await_acknowledged(0, "one of the first notifications after a quiet");
     }
-    notify(1);
-    CHECK(unacknowledged() == 1, "the next notification is acknowledged at once");
+    notify(how, 1);
+    CHECK(unacknowledged() == 1, "notification %d is acknowledged at once", how);
 }
 
-static void lazy_acknowledgements(void)
+/* Quiet of A.  B makes progress only if it has received something, so that it is never
+ * idle. */
+static void quiet_without_idle(int (*quiet)(struct transport_ctx *ctx))
+{
+    struct pollfd of_b = {.fd = pair.t->fd(pair.ctx[B]), .events = POLLIN};
+    const uint64_t end = pair_now_ms() + WAIT_MS;
+
+    while (quiet(pair.ctx[A]) != 0) {
+        CHECK(pair_now_ms() < end, "quiet waits until the target is idle");
+        pair.t->progress(pair.ctx[A]);
+        if (poll(&of_b, 1, 0) == 1)
+            pair.t->progress(pair.ctx[B]);
+    }
+}
+
+/* A put after a notification without acknowledgement leaves at once and is acknowledged
+ * at once, also if it is a long one after a fence. */
+static void expect_prompt_put(size_t len)
+{
+    static uint64_t from[LONG_PUT / sizeof(uint64_t)];
+    const struct transport_symaddr to = {.pe = B};
+    const size_t last = len / sizeof(uint64_t) - 1;
+
+    from[last] = MARK;
+    pair.heap[B][last] = 0;
+    CHECK(pair.t->put(pair.ctx[A], &to, from, len, NULL) == 0, "a put was refused");
+    CHECK(pair.ctx[A]->peer[B]->stream.out.unsent == 0, "a put of %zu is queued", len);
+    PAIR_UNTIL(&pair, pair.heap[B][last] == MARK, "a put");
+    await_acknowledged(0, "a put");
+}
+
+static void delayed_acknowledgements(void)
 {
     quiet_of(pair.ctx[A]);
-    expect_prompt_first();
-    pair.heap[B][0] = 0;
-    put_word(pair.ctx[A]);
-    PAIR_UNTIL(&pair, pair.heap[B][0] == MARK, "a put");
-    await_acknowledged(0, "a put after a lazy notification");
+    expect_prompt_first(PUT_SIGNAL);
+    expect_prompt_put(sizeof(uint64_t));
 
-    notify(1);
-    CHECK(unacknowledged() == 1, "not lazy after a put");
+    notify(PUT_SIGNAL, 1);
+    CHECK(unacknowledged() == 1, "no delay after a put");
     PAIR_UNTIL(&pair, pair.t->pending(pair.ctx[A], NULL) == 0, "an idle target");
 
-    notify(1);
-    CHECK(unacknowledged() == 1, "not lazy after an idle time");
+    notify(PUT_SIGNAL, 1);
+    CHECK(unacknowledged() == 1, "no delay after an idle time");
     CHECK(pair.t->arm(pair.ctx[B]) == 0, "B cannot sleep");
     await_acknowledged(0, "the target goes to sleep");
 
-    notify(BURST);
+    notify(PUT_SIGNAL, BURST);
     await_acknowledged(BURST - 1, "many notifications");
+    notify(PUT_SIGNAL, 1);
+    CHECK(unacknowledged() > 0, "no delay before quiet");
+    quiet_without_idle(pair.t->quiet);
 
-    notify(1);
-    CHECK(unacknowledged() > 0, "not lazy before quiet");
-    CHECK(pair.t->quiet(pair.ctx[A]) == -EAGAIN, "quiet before the acknowledgement");
-    for (int i = 0; i < 4 * POLLS; i++) { /* fewer than those of an idle target */
-        usleep(500);
-        pair_progress(&pair);
-    }
-    CHECK(pair.t->quiet(pair.ctx[A]) == 0, "quiet waits until the target is idle");
-    expect_prompt_first();
-    PAIR_UNTIL(&pair, pair.t->quiet(pair.ctx[A]) == 0, "quiet");
+    expect_prompt_first(FENCED_PUT);
+    CHECK(pair.t->fence(pair.ctx[A]) == 0, "fence");
+    expect_prompt_put(LONG_PUT);
+    quiet_without_idle(pair.t->quiet);
+    expect_prompt_first(FENCED_ADD);
+    quiet_without_idle(pair.t->quiet_all);
 }
 
 static const struct {
@@ -548,7 +591,7 @@ static const struct {
              {"slowly", slowly},
              {"replies", replies},
              {"idle_connections", idle_connections},
-             {"lazy_acknowledgements", lazy_acknowledgements}};
+             {"delayed_acknowledgements", delayed_acknowledgements}};
 
 int main(int argc, char **argv)
 {

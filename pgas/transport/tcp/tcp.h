@@ -16,21 +16,23 @@
  * so fence has nothing to do.
  *
  * Completion.  The target acknowledges puts and atomics once per receive, for all that it
- * has performed.  Puts with signal and the first operations after a fence are lazy,
- * unless the program calls quiet after few of them: the target acknowledges them with
- * later ones, after several of them, or when it has nothing else to do, so that neither
- * side handles a message for each.  Quiet requests the acknowledgement of lazy operations
- * by TCP_FLUSH.
+ * has performed.  It delays the acknowledgement of notifications: puts with data and
+ * signal, and a put of at most TCP_COPY_MAX bytes, or an atomic whose end nobody waits
+ * for, that is the first operation after a fence.  It acknowledges them with later
+ * operations, several together, or when it has nothing else to do, so that neither side
+ * handles a message for each.  Quiet requests the acknowledgement by TCP_FLUSH, which
+ * takes a round trip; therefore the first notifications of a PE after a quiet are
+ * acknowledged at once.
  *
  * Coalescing.  An operation that nobody waits for is sent at once if all earlier ones on
- * the same PE are acknowledged or lazy.  Otherwise it is queued, as by Nagle's algorithm,
- * and the queue is sent when a reply arrives, when SHMEM_COALESCE bytes are queued, when
- * an operation is posted whose result is waited for, with a put with signal and with the
- * first operation after a fence, which other PEs probably wait for, in quiet, when the
- * program waits for other PEs (transport.send), and by a progress call that follows
- * another one without a post in between, as of a waiting thread.  An acknowledgement is
- * outstanding as long as bytes are queued and the socket accepts bytes, so that the
- * descriptor wakes the progress thread of a PE that computes.
+ * the same PE are acknowledged or may be acknowledged late.  Otherwise it is queued, as
+ * by Nagle's algorithm, and the queue is sent when a reply arrives, when SHMEM_COALESCE
+ * bytes are queued, when an operation is posted whose result is waited for, with a put
+ * with signal and with the first operation after a fence, which other PEs probably wait
+ * for, in quiet, when the program waits for other PEs (transport.send), and by a progress
+ * call that follows another one without a post in between, as of a waiting thread.  An
+ * acknowledgement is outstanding as long as bytes are queued and the socket accepts
+ * bytes, so that the descriptor wakes the progress thread of a PE that computes.
  *
  * Flow control.  A post is refused if TCP_QUEUE_MAX bytes are queued or TCP_RESULTS_MAX
  * results are outstanding.  A target reads no requests from a connection while it cannot
@@ -105,8 +107,10 @@ struct tcp_peer {
     bool busy; /* has unsent bytes or outstanding results */
     /* Requests with TCP_ACKED: posted and acknowledged.  Unacknowledged ones are
      * `unsent` until their bytes are sent, and `unconfirmed` until a later request is
-     * acknowledged.  `prompt`: `posted` after the last one that was not lazy. */
+     * acknowledged.  `prompt`: `posted` after the last one without TCP_DELAYED, but not
+     * below acked. */
     uint32_t posted, acked, unsent, prompt;
+    uint32_t notified, notified_quiets; /* notifications since quiet notified_quiets */
     bool unconfirmed;
     struct tcp_result *result; /* a ring of results_size, a power of two, or 0 */
     uint32_t first_result, nresults, results_size;
@@ -128,7 +132,8 @@ struct tcp_client {
     int pe;                         /* -1: not authenticated yet */
     uint64_t since_ns;              /* when it was accepted */
     uint32_t performed, reported;   /* requests with TCP_ACKED: all; told to the peer */
-    bool prompt;                    /* one of those that were not reported is not lazy */
+    bool ack_now; /* one of those that were not reported is without TCP_DELAYED */
+    struct tcp_client *next_delayed, **at_delayed; /* in ctx->delayed; at: NULL if not */
     /* The request whose payload is being received. */
     struct tcp_request request;
     struct tcp_signal signal;
@@ -147,17 +152,16 @@ struct transport_ctx {
     struct tcp_peer **peer; /* by PE; NULL: not used yet */
     struct tcp_peer *busy;
     uint64_t pending; /* outstanding results and acknowledgements, unsent operations */
-    uint64_t posts, posts_seen;
-    size_t frame;      /* queued bytes that are sent without waiting for a reply */
-    bool fenced;       /* nothing was posted since the last fence */
-    unsigned notified; /* operations since the last quiet that other PEs wait for, up to
-                          the limit from which on they are lazy */
-    uint32_t losses;   /* of net->losses, those that were handled */
-    int events;        /* since the last call of progress */
+    uint64_t posts, posts_seen, posts_sent; /* all; at the last progress; sent by it */
+    size_t frame;    /* queued bytes that are sent without waiting for a reply */
+    bool fenced;     /* nothing was posted since the last fence */
+    uint32_t quiets; /* calls of quiet */
+    uint32_t losses; /* of net->losses, those that were handled */
+    int events;      /* since the last call of progress */
     struct tcp_client *clients, *closed; /* closed: freed after the current progress */
     unsigned nunknown;                   /* clients that are not authenticated */
-    bool lazy;                           /* a client waits for lazy acknowledgements */
-    unsigned quiet_polls;                /* calls of progress since then without events */
+    struct tcp_client *delayed;          /* clients with delayed acknowledgements */
+    unsigned idle_polls;                 /* calls of progress since then without events */
     char *scratch;
 };
 
@@ -218,11 +222,11 @@ static inline struct tcp_result *tcp_peer_result(const struct tcp_peer *peer, ui
 {
     return &peer->result[(peer->first_result + i) & (peer->results_size - 1)];
 }
-/* Something is outstanding whose reply is under way or will be, when it has been sent. */
+/* Unsent bytes, results or acknowledgements without delay are outstanding. */
 static inline bool tcp_peer_is_awaited(const struct tcp_peer *peer)
 {
     return peer->stream.out.unsent > 0 || peer->nresults > 0 ||
-           (int32_t)(peer->prompt - peer->acked) > 0;
+           peer->prompt != peer->acked;
 }
 /* epoll reports events. */
 void tcp_peer_ready(struct tcp_peer *peer, uint32_t events);
@@ -254,8 +258,8 @@ int tcp_get_blocks(struct transport_ctx *ctx, const struct transport_blocks *blo
 /* Request an acknowledgement of everything before, if something is unconfirmed.  False:
  * no memory at present. */
 bool tcp_post_confirm(struct tcp_peer *peer);
-/* Likewise for lazy acknowledgements. */
-bool tcp_post_confirm_lazy(struct tcp_peer *peer);
+/* Likewise for delayed acknowledgements. */
+bool tcp_post_confirm_delayed(struct tcp_peer *peer);
 
 /* ---- tcp_reply.c ---- */
 
@@ -265,7 +269,7 @@ extern const struct tcp_reader tcp_reply_reader;
 
 void tcp_listener_ready(struct transport_net *net);
 void tcp_client_ready(struct tcp_client *client, uint32_t events);
-/* Send the lazy acknowledgements of all clients. */
+/* Send the delayed acknowledgements of all clients. */
 void tcp_clients_acknowledge(struct transport_ctx *ctx);
 void tcp_client_close(struct tcp_client *client);
 /* Append to the replies.  0 or -ENOMEM. */

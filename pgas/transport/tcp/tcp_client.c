@@ -20,7 +20,7 @@ enum {
     ACCEPTS_MAX = 64,
     UNKNOWN_MAX = 512, /* connections that are not authenticated */
     REPLIES_MAX = 256 << 10,
-    LAZY_MAX = 32, /* lazy requests that are acknowledged together */
+    DELAYED_MAX = 32, /* requests with TCP_DELAYED that are acknowledged together */
 };
 
 /* ---- open and close ---------------------------------------------------------------- */
@@ -44,6 +44,16 @@ static void tcp_client_unlink(struct tcp_client *client, struct tcp_client **lis
         *list = client->next;
 }
 
+static void tcp_client_end_delay(struct tcp_client *client)
+{
+    if (client->at_delayed == NULL)
+        return;
+    *client->at_delayed = client->next_delayed;
+    if (client->next_delayed != NULL)
+        client->next_delayed->at_delayed = client->at_delayed;
+    client->at_delayed = NULL;
+}
+
 /* Events of this client may still be in the list that progress evaluates, so its memory
  * is freed later. */
 void tcp_client_close(struct tcp_client *client)
@@ -53,6 +63,7 @@ void tcp_client_close(struct tcp_client *client)
     PGAS_ASSERT(client->stream.fd >= 0);
     tcp_ctx_close_socket(ctx, &client->stream);
     ctx->nunknown -= client->pe < 0;
+    tcp_client_end_delay(client);
     tcp_client_unlink(client, &ctx->clients);
     tcp_client_link(client, &ctx->closed);
 }
@@ -140,27 +151,41 @@ void tcp_listener_ready(struct transport_net *net)
 
 /* ---- replies ----------------------------------------------------------------------- */
 
+static void tcp_client_begin_delay(struct tcp_client *client)
+{
+    struct transport_ctx *ctx = client->ctx;
+
+    if (client->at_delayed != NULL)
+        return;
+    client->next_delayed = ctx->delayed;
+    if (ctx->delayed != NULL)
+        ctx->delayed->at_delayed = &client->next_delayed;
+    client->at_delayed = &ctx->delayed;
+    ctx->delayed = client;
+}
+
 int tcp_client_reply(struct tcp_client *client, enum tcp_reply_kind kind, uint64_t len)
 {
     const struct tcp_reply reply = {.kind = kind, .acked = client->performed, .len = len};
 
     client->reported = client->performed;
-    client->prompt = false;
+    client->ack_now = false;
+    tcp_client_end_delay(client);
     return tcp_output_add(&client->stream, &reply, sizeof reply) ? 0 : -ENOMEM;
 }
 
-/* Acknowledge what was performed since the last reply, unless it is lazy, and send.  0 or
- * an error. */
-static int tcp_client_send(struct tcp_client *client, bool lazy_too)
+/* Acknowledge what was performed since the last reply, unless that may be `delayed`, and
+ * send.  0 or an error. */
+static int tcp_client_send(struct tcp_client *client, bool delayed)
 {
     struct tcp_stream *s = &client->stream;
     uint32_t n = client->performed - client->reported;
     int error = 0;
 
-    if (client->prompt || n >= LAZY_MAX || (lazy_too && n > 0))
+    if (client->ack_now || n >= DELAYED_MAX || (n > 0 && !delayed))
         error = tcp_client_reply(client, TCP_ACK, 0);
     else if (n > 0)
-        client->ctx->lazy = true;
+        tcp_client_begin_delay(client);
     if (error == 0)
         error = tcp_output_send(s);
     if (error != 0 && error != -EAGAIN)
@@ -194,7 +219,7 @@ void tcp_client_ready(struct tcp_client *client, uint32_t events)
     if (s->fd < 0)
         return;
     if (events & EPOLLOUT)
-        error = tcp_client_send(client, false);
+        error = tcp_client_send(client, true);
     for (int i = 0; error == 0 && more == 1 && i < READS_MAX &&
                     s->out.unsent < REPLIES_MAX && !s->watches_output;
          i++) {
@@ -203,7 +228,7 @@ void tcp_client_ready(struct tcp_client *client, uint32_t events)
         client->events += more >= 0;
     }
     if (error == 0)
-        error = tcp_client_send(client, false);
+        error = tcp_client_send(client, true);
     client->ctx->events += (int)client->events;
     client->events = 0;
     if (error != 0)
@@ -212,13 +237,9 @@ void tcp_client_ready(struct tcp_client *client, uint32_t events)
 
 void tcp_clients_acknowledge(struct transport_ctx *ctx)
 {
-    struct tcp_client *next;
-
-    ctx->lazy = false;
-    for (struct tcp_client *client = ctx->clients; client != NULL; client = next) {
-        next = client->next;
-        int error =
-            client->performed != client->reported ? tcp_client_send(client, true) : 0;
+    while (ctx->delayed != NULL) {
+        struct tcp_client *client = ctx->delayed;
+        int error = tcp_client_send(client, false); /* removes it from the list */
         if (error != 0)
             tcp_client_failed(client, error);
     }

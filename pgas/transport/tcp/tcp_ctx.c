@@ -14,7 +14,7 @@
 
 enum {
     EVENTS = 64,
-    LAZY_POLLS = 64, /* calls of progress without events that precede a lazy reply */
+    IDLE_POLLS = 64, /* calls of progress without events, then delayed replies are sent */
 };
 
 /* ---- open and close ---------------------------------------------------------------- */
@@ -162,22 +162,22 @@ void tcp_ctx_send_all(struct transport_ctx *ctx)
 }
 
 /* False: no memory. */
-static bool tcp_ctx_flush_lazy(struct transport_ctx *ctx)
+static bool tcp_ctx_confirm_delayed(struct transport_ctx *ctx)
 {
     struct tcp_peer *next;
     bool flushed = true;
 
     for (struct tcp_peer *peer = ctx->busy; peer != NULL; peer = next) {
         next = peer->next;
-        flushed &= tcp_post_confirm_lazy(peer);
+        flushed &= tcp_post_confirm_delayed(peer);
     }
     return flushed;
 }
 
 int tcp_quiet(struct transport_ctx *ctx)
 {
-    ctx->notified = 0;
-    if (!tcp_ctx_flush_lazy(ctx))
+    ctx->quiets++;
+    if (!tcp_ctx_confirm_delayed(ctx))
         return -EAGAIN;
     tcp_ctx_send_all(ctx);
     PGAS_ASSERT(ctx->busy != NULL || ctx->pending == 0);
@@ -234,13 +234,15 @@ int tcp_progress(struct transport_ctx *ctx)
     int n = epoll_wait(ctx->epoll, event, EVENTS, 0);
     for (int i = 0; i < n; i++)
         tcp_ctx_dispatch(ctx, &event[i]);
-    ctx->quiet_polls = n > 0 ? 0 : ctx->quiet_polls + 1;
-    if (unlikely(ctx->lazy) && ctx->quiet_polls >= LAZY_POLLS)
+    ctx->idle_polls = n > 0 ? 0 : ctx->idle_polls + 1;
+    if (ctx->delayed != NULL && ctx->idle_polls >= IDLE_POLLS)
         tcp_clients_acknowledge(ctx);
     if (unlikely(ctx->closed != NULL))
         tcp_ctx_free_clients(ctx);
-    if (ctx->posts == ctx->posts_seen && ctx->busy != NULL)
+    if (ctx->posts == ctx->posts_seen && ctx->posts != ctx->posts_sent) {
         tcp_ctx_send_all(ctx);
+        ctx->posts_sent = ctx->posts;
+    }
     ctx->posts_seen = ctx->posts;
     events = ctx->events;
     ctx->events = 0;
@@ -259,7 +261,7 @@ int tcp_ctx_arm(struct transport_ctx *ctx)
         return -EAGAIN;
     if (ctx->busy != NULL)
         tcp_ctx_send_all(ctx);
-    if (ctx->lazy)
+    if (ctx->delayed != NULL)
         tcp_clients_acknowledge(ctx);
     return ctx->events != 0 ? -EAGAIN : 0;
 }

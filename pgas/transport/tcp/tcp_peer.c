@@ -121,8 +121,8 @@ static void tcp_peer_broken(struct tcp_peer *peer, int error)
         (!reset || (error == -ECONNRESET && !peer->unconfirmed))) {
         tcp_peer_close(peer);
         peer->state = TCP_PEER_IDLE;
-        peer->posted = peer->acked = peer->prompt =
-            0; /* the target counts per connection */
+        /* The target counts per connection. */
+        peer->posted = peer->acked = peer->prompt = 0;
         peer->unconfirmed = false;
         tcp_peer_update(peer);
         return;

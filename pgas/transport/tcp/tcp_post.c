@@ -17,7 +17,8 @@
 enum {
     BLOCKS_OUTSTANDING = 8, /* get_blocks per peer: bounds the target's memory */
     RESULTS_FIRST = 32,
-    LAZY_AFTER = 8, /* notifications since the last quiet */
+    DELAYED_AFTER = 7, /* notifications of a PE since the last quiet: before that limit,
+                          one will probably follow soon */
 };
 _Static_assert(TCP_RESULTS_MAX % RESULTS_FIRST == 0, "the ring doubles up to the limit");
 
@@ -120,30 +121,32 @@ static char *tcp_post_request(struct tcp_peer *peer, const struct tcp_request *r
     return at + sizeof *request;
 }
 
-/* The request, with these flags, will be acknowledged.  done: completes then; NULL: none.
- */
+/* The request with these flags will be acknowledged.  done: completes then; or NULL. */
 static void tcp_post_acked(struct tcp_peer *peer, unsigned flags,
                            struct transport_completion *done)
 {
     peer->posted++;
     peer->ctx->pending++;
     peer->unconfirmed = false;
-    if ((flags & TCP_LAZY) == 0)
+    if ((flags & TCP_DELAYED) == 0)
         peer->prompt = peer->posted;
     if (done != NULL)
         tcp_post_result(peer, (struct tcp_result){.acked = peer->posted, .done = done});
 }
 
-/* The flag of an operation that notifies another PE: a put with signal, or a short one
- * that is the first after a fence.  A quiet will probably follow at once if one has
- * followed the last few. */
-static uint8_t tcp_post_lazy(struct transport_ctx *ctx, bool notifies)
+/* The flags of an operation without a result.  `notifies`: it is a put with signal, or a
+ * short one that is the first after a fence. */
+static uint8_t tcp_post_flags(struct tcp_peer *peer, bool notifies)
 {
     if (!notifies)
-        return 0;
-    if (ctx->notified < LAZY_AFTER)
-        ctx->notified++;
-    return ctx->notified == LAZY_AFTER ? TCP_LAZY : 0;
+        return TCP_ACKED;
+    if (peer->notified_quiets != peer->ctx->quiets)
+        peer->notified = 0;
+    peer->notified_quiets = peer->ctx->quiets;
+    if (peer->notified == DELAYED_AFTER)
+        return TCP_ACKED | TCP_DELAYED;
+    peer->notified++;
+    return TCP_ACKED;
 }
 
 /* ---- puts -------------------------------------------------------------------------- */
@@ -171,14 +174,12 @@ int tcp_put(struct transport_ctx *ctx, const struct transport_symaddr *to,
             const void *from, size_t len, struct transport_completion *done)
 {
     struct tcp_post post = {.now = false};
-    struct tcp_request request = {
-        .kind = TCP_PUT,
-        .segment = (uint8_t)to->segment,
-        .flags = TCP_ACKED | tcp_post_lazy(ctx, ctx->fenced && len <= TCP_COPY_MAX)};
+    struct tcp_request request = {.kind = TCP_PUT, .segment = (uint8_t)to->segment};
     int error = tcp_post_begin(ctx, to->pe, &post);
 
     if (error != 0)
         return error;
+    request.flags = tcp_post_flags(post.peer, ctx->fenced && len <= TCP_COPY_MAX);
     tcp_request_set(&request, to->offset, len);
     if (tcp_post_request(post.peer, &request, 0) == NULL)
         return -EAGAIN;
@@ -205,16 +206,17 @@ int tcp_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to
     struct tcp_signal update = {.offset = signal->at.offset,
                                 .operand = signal->operand,
                                 .segment = signal->at.segment};
-    struct tcp_request request = {
-        .kind = TCP_PUT_SIGNAL,
-        .segment = (uint8_t)to->segment,
-        .op = (uint8_t)signal->op,
-        .flags = (uint8_t)((signal->unacked ? 0 : TCP_ACKED | tcp_post_lazy(ctx, true)) |
-                           (signal->size == sizeof(uint64_t) ? TCP_LONG : 0))};
+    struct tcp_request request = {.kind = TCP_PUT_SIGNAL,
+                                  .segment = (uint8_t)to->segment,
+                                  .op = (uint8_t)signal->op,
+                                  .flags =
+                                      signal->size == sizeof(uint64_t) ? TCP_LONG : 0};
     int error = tcp_post_begin(ctx, to->pe, &post);
 
     if (error != 0)
         return error;
+    if (!signal->unacked)
+        request.flags |= tcp_post_flags(post.peer, true);
     tcp_request_set(&request, len > 0 ? to->offset : 0, len);
     char *at = tcp_post_request(post.peer, &request, sizeof update);
     if (at == NULL)
@@ -262,17 +264,16 @@ int tcp_amo(struct transport_ctx *ctx, const struct transport_symaddr *at,
     struct tcp_post post = {.now = done != NULL};
     bool result = amo->result != NULL;
     const struct tcp_operands operands = {.operand = amo->operand, .cond = amo->cond};
-    struct tcp_request request = {
-        .kind = TCP_AMO,
-        .segment = (uint8_t)at->segment,
-        .op = (uint8_t)amo->op,
-        .flags = (uint8_t)((result ? TCP_RESULT : TCP_ACKED) |
-                           tcp_post_lazy(ctx, ctx->fenced && !result && done == NULL) |
-                           (amo->size == sizeof(uint64_t) ? TCP_LONG : 0))};
+    struct tcp_request request = {.kind = TCP_AMO,
+                                  .segment = (uint8_t)at->segment,
+                                  .op = (uint8_t)amo->op,
+                                  .flags = amo->size == sizeof(uint64_t) ? TCP_LONG : 0};
     int error = tcp_post_begin(ctx, at->pe, &post);
 
     if (error != 0)
         return error;
+    request.flags |=
+        result ? TCP_RESULT : tcp_post_flags(post.peer, ctx->fenced && done == NULL);
     tcp_request_set(&request, at->offset, amo->size);
     char *body = tcp_post_has_results(post.peer)
                      ? tcp_post_request(post.peer, &request, sizeof operands)
@@ -373,7 +374,7 @@ bool tcp_post_confirm(struct tcp_peer *peer)
     return !peer->unconfirmed || peer->state == TCP_PEER_FAILED || tcp_post_flush(peer);
 }
 
-bool tcp_post_confirm_lazy(struct tcp_peer *peer)
+bool tcp_post_confirm_delayed(struct tcp_peer *peer)
 {
     return peer->prompt == peer->posted || peer->state == TCP_PEER_FAILED ||
            tcp_post_flush(peer);

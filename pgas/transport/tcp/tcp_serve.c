@@ -75,7 +75,7 @@ static int tcp_serve_hello(struct tcp_client *client, const void *message)
 static int tcp_serve_done(struct tcp_client *client, unsigned flags)
 {
     client->performed += (flags & TCP_ACKED) != 0;
-    client->prompt |= (flags & (TCP_ACKED | TCP_LAZY)) == TCP_ACKED;
+    client->ack_now |= (flags & (TCP_ACKED | TCP_DELAYED)) == TCP_ACKED;
     client->events++;
     return 0;
 }

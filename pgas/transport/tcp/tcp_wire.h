@@ -61,10 +61,10 @@ enum tcp_request_kind {
 };
 
 enum tcp_flag {
-    TCP_ACKED = 1,  /* counts in tcp_reply.acked */
-    TCP_RESULT = 2, /* the old value is the reply */
-    TCP_LONG = 4,   /* the word has 8 bytes, not 4 */
-    TCP_LAZY = 8,   /* with TCP_ACKED: the acknowledgement may be delayed */
+    TCP_ACKED = 1,   /* counts in tcp_reply.acked */
+    TCP_RESULT = 2,  /* the old value is the reply */
+    TCP_LONG = 4,    /* the word has 8 bytes, not 4 */
+    TCP_DELAYED = 8, /* with TCP_ACKED: the acknowledgement may be delayed */
 };
 
 struct tcp_request {

@@ -69,7 +69,7 @@ says 'PE 2 .* exited with status 9; ending 2 other'
 ASAN_OPTIONS=handle_segv=0
 export ASAN_OPTIONS # the signal is to kill the process
 within 4000 139 -n 3 "$client" signal 0 11
-within 3500 1 -n 3 "$client" leave 1 0
+within 4000 1 -n 3 "$client" leave 1 0
 says 'PE 1 .* exited without shmem_finalize; ending 2 other'
 run 0 -n 3 "$client" leave-all
 begin=$(now_ms)

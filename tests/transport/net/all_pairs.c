@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * all_pairs.c - each PE accesses each other PE in every way, so that all connections are
- * open at the same time; sums, signals and words are verified.
- *   all_pairs [rounds]
+ * all_pairs.c - each PE puts, adds, gets and notifies each other PE, so that all
+ * connections are open at the same time; sums, signals and words are verified.  Then each
+ * notifies each other one often without a quiet. all_pairs [rounds]
  */
 #include "config.h"
 
 #include "tests/api/multi/check.h"
 
-enum { FETCH_EVERY = 8 };
+enum { FETCH_EVERY = 8, NOTIFICATIONS = 20 };
 
-static uint64_t sum, signals; /* symmetric */
-static uint64_t *word;        /* symmetric, by sender */
-static uint64_t *mine;        /* by target */
+static uint64_t sum, signals, notified; /* symmetric */
+static uint64_t *word;                  /* symmetric, by sender */
+static uint64_t *mine;                  /* by target */
 static int me, npes;
 
 static uint64_t value_of(int pe, long round)
@@ -48,11 +48,25 @@ static void verify(long round)
     CHECK_EQ(shmem_uint64_atomic_fetch(&sum, me), all * (uint64_t)round);
 }
 
+/* The barrier completes all of them. */
+static void notify_all(void)
+{
+    const uint64_t all = (uint64_t)NOTIFICATIONS * (uint64_t)(npes - 1);
+
+    for (int n = 0; n < NOTIFICATIONS; n++)
+        for (int i = 1; i < npes; i++)
+            shmem_uint64_put_signal_nbi(&word[me], &mine[(me + i) % npes], 1, &notified,
+                                        1, SHMEM_SIGNAL_ADD, (me + i) % npes);
+    shmem_barrier_all();
+    CHECK_EQ(shmem_signal_fetch(&notified), all);
+}
+
 int main(int argc, char **argv)
 {
     long rounds = argc > 1 ? strtol(argv[1], NULL, 10) : 1;
 
     shmem_init();
+    CHECK(rounds > 0);
     me = shmem_my_pe();
     npes = shmem_n_pes();
     word = shmem_malloc((size_t)npes * sizeof *word);
@@ -66,6 +80,7 @@ int main(int argc, char **argv)
         verify(round);
         shmem_barrier_all();
     }
+    notify_all();
     if (me == 0)
         printf("all_pairs: %ld rounds of %d PEs\n", rounds, npes);
     free(mine);

@@ -20,11 +20,11 @@ all_grids() {
 }
 
 all_pairs() {
-    job 0 8 "$1" "$net/all_pairs" 2
+    run 0 --timeout $stacks_s --vnodes 8 -n "$1" "$net/all_pairs" 2
     echo "$SHMEM_TRANSPORT, 8 nodes: $(cat "$work/out")"
 }
 
 for_each "$transports" all_grids
-for_each "${long:+ofi ucx }tcp" all_pairs $pairs
-[ -z "$long" ] || for_each ucx all_pairs 128
+[ -n "$brief" ] || for_each "${long:+ofi ucx }tcp" all_pairs $pairs
+[ -z "$long" ] || { stacks_s=200 limit_s=250 && for_each ucx all_pairs 128; }
 end
