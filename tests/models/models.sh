@@ -82,8 +82,8 @@ right private -DWAKER
 wrong private -DWAKER -DFAULT_LINK
 right serve
 wrong serve -DFAULT_SKIP
-right drained
-wrong drained -DFAULT_BEFORE
+right drained -DOTHERS=0
+wrong drained -DFAULT_LIMIT
 right eager -DCALLS=3
 wrong eager -DCALLS=3 -DFAULT_EARLY
 right arrival -DCALLS=1
@@ -149,14 +149,13 @@ if [ -n "${PGAS_TEST_LONG:-}" ]; then
     for fault in COUNT OPEN; do
         wrong serve -DSHARED -DFAULT_$fault
     done
-    right drained -DOTHERS=2
-    right drained -DPOOL -DOTHERS=2
-    for fault in AFTER LOCK CLOSE OPEN; do
+    right drained
+    right drained -DOTHERS=0 -DCREDIT=2
+    right drained -DOTHERS=0 -DLEAVE
+    for fault in BEFORE AFTER LOCK CLOSE OPEN CLEAR NEW; do
         wrong drained -DFAULT_$fault
     done
-    for fault in RELAXED LOAD; do
-        wrong drained -DPOOL -DFAULT_$fault
-    done
+    wrong drained -DLEAVE -DFAULT_FLUSH
     right eager
     right eager -DN=3 -DCALLS=2
     for fault in STORE LOAD DONE CREDIT; do

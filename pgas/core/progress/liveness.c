@@ -1,22 +1,71 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * liveness.c - liveness probes of other nodes (net_watch).
+ * liveness.c - the time limit of operations (net_check_stall), and liveness probes of
+ * other nodes (net_watch).
  *
  * A PE that waits for a store of another PE has no outstanding operation that could fail.
  * Therefore a thread that has slept for TIMING_PROBE_AFTER reads a word of a PE on
  * another node, cycling through the nodes: a node that does not respond for net_timeout
  * ends the job.  At most one such read per process is outstanding.
- * Uses: net_int, clock.
+ * Uses: net_int, clock, log.
  */
 #include "config.h"
 
+#include <errno.h>
+
 #include "pgas/core/base/clock.h"
+#include "pgas/core/base/log.h"
 #include "pgas/core/base/timing.h"
 #include "pgas/core/core_state.h"
 #include "pgas/core/progress/net_int.h"
 #include "pgas/ft/ft.h"
 
 #define STATE core_self.net.watch
+
+/* ---- the time limit of an operation ------------------------------------------------ */
+
+static _Noreturn void net_op_timed_out(const struct net_op *o, int pe)
+{
+    unsigned seconds = (unsigned)pgas_self.env.net_timeout;
+
+    if (pe < 0)
+        log_die("%s: no network progress for %u s; is a node or a link down? "
+                "SHMEM_NET_TIMEOUT sets the limit",
+                o->fn, seconds);
+    log_die("%s: PE %d has not answered for %u s; is it stopped, or is its node or the "
+            "link down? SHMEM_NET_TIMEOUT sets the limit",
+            o->fn, pe, seconds);
+}
+
+uint64_t net_timeout_ns(void)
+{
+    uint64_t seconds = pgas_self.env.net_timeout;
+
+    return seconds < UINT64_MAX / NS_PER_S / NET_LIMIT_BUSY ? seconds * NS_PER_S : 0;
+}
+
+void net_check_stall(const struct net_op *o, struct net_patience *p)
+{
+    int pe = o->symaddr.pe;
+
+    net_lock(o->c);
+    /* A post that waits for a quiet waits for any operation. */
+    bool limited = o->rc == -EAGAIN && o->c->limited && o->c->credit == 0;
+    bool one = pe >= 0 && !limited;
+    uint64_t pending = pgas_self.net->t->pending(o->c->t, one ? NULL : &pe);
+    uint64_t posts = o->c->posts;
+    net_unlock(o->c);
+    bool ends = net_patience_ends(p, clock_ns(), posts - pending, one, net_timeout_ns());
+    if (p->silent_ns == 0)
+        p->pe = pe; /* later operations, such as probes, are not to blame */
+    net_check_suspects(pgas_self.net);
+    if (ends && p->pe >= 0 && ft_pe_failed(p->pe))
+        *p = (struct net_patience){0}; /* the transport completes its operations */
+    else if (ends)
+        net_op_timed_out(o, p->pe);
+}
+
+/* ---- probes ------------------------------------------------------------------------ */
 
 void net_watch_init(void)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * net_int.h - private to net.c (initialization), net_endpoint.c (endpoint descriptors),
- * net_ops.c (blocking operations), net_pool.c (the default context), net_poll.c and
- * net_thread.c (progress), net_lost.c (failed PEs) and liveness.c (probes).
+ * net_ops.c (blocking operations), net_limit.c (posts beside a quiet), net_pool.c (the
+ * default context), net_poll.c and net_thread.c (progress), net_lost.c (failed PEs) and
+ * liveness.c (probes).
  */
 #ifndef PGAS_CORE_NET_INT_H
 #define PGAS_CORE_NET_INT_H
@@ -13,6 +14,10 @@
 #include "pgas/core/progress/net.h"
 #include "pgas/core/progress/progress.h"
 #include "pgas/threads/adaptive.h"
+
+/* Units of posts that a context accepts beside a quiet that waits (net_limit.c).  An
+ * operation costs one, and one more for each NET_LONG bytes. */
+enum { NET_CREDIT = 256, NET_LONG = 8192 };
 
 /*
  * A transport context.  Only one thread at a time may call the transport with it: `lock`
@@ -37,6 +42,8 @@ struct net_ctx {
      * that sees a change knows that the operations have completed which happened before
      * its earlier load.  Model: tests/models/drained.pml. */
     uint32_t drained;
+    bool limited;    /* a quiet waits, and posts use up `credit` (net_limit.c) */
+    uint32_t credit; /* if limited */
     /* Changes with progress that may let a thread proceed (block_wait.private).  Stored
      * under lock. */
     uint32_t progressed;
@@ -111,7 +118,8 @@ struct net {
 /* Nothing is outstanding.  The lock is held; the caller wakes the waiters after that. */
 static inline void net_ctx_drained(struct net_ctx *c)
 {
-    store_release_u32(&c->drained, c->drained + 1);
+    c->limited = false;
+    store_relaxed_u32(&c->drained, c->drained + 1);
     store_relaxed_u32(&c->progressed, c->progressed + 1);
 }
 
@@ -135,7 +143,9 @@ struct net_op {
     struct net_fragment *fragment;
     struct transport_completion *done;
     enum net_tracking tracking;
-    uint32_t drained; /* of a quiet: that of the context when it was called */
+    uint32_t drained; /* of a fence or quiet: that of the context when it was called */
+    uint64_t posts;   /* of the context, when it was refused for the first time */
+    bool refused;
     int rc;
 };
 
@@ -171,6 +181,13 @@ bool net_patience_ends(struct net_patience *p, uint64_t now_ns, uint64_t done, b
 
 /* Ends the job if net_patience_ends. */
 void net_check_stall(const struct net_op *o, struct net_patience *p);
+
+/* net_limit.c, with the context locked: o->post while a quiet limits the posts; o->post
+ * again, after progress, if it was refused; the operation was refused, and limits the
+ * posts if it is a quiet. */
+int net_op_post_limited(const struct net_op *o);
+int net_op_post_again(struct net_op *o);
+void net_op_limit_others(struct net_op *o);
 
 /* Tries to post the operation with o->post; false: the transport has no resources.  An
  * error is in o->rc. */
@@ -235,7 +252,10 @@ ssize_t net_endpoint_address(const struct transport_world *world, int pe, void *
 /* ---- net_ops.c: operations ----------------------------------------------------------
  */
 
-/* net_quiet for the operations that happen before the load of `drained`. */
+/* net_quiet for the operations that happen before the load of `drained`: an attempt that
+ * does not wait, not even for the lock, and begins what the transport must do and limits
+ * the posts, true if it is complete; and the wait. */
+bool net_quiet_begin(struct net_ctx *c, uint32_t drained, const char *fn);
 void net_quiet_since(struct net_ctx *c, uint32_t drained, const char *fn);
 /* The end of a quiet: waits until it is known which PEs have failed. */
 void net_quiet_end(const char *fn);

@@ -23,10 +23,7 @@
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/ft/ft.h"
 
-enum {
-    POSTS_PER_PROGRESS = 8,
-    LONG_FRAGMENT = 8192, /* bytes of blocks that count as that many posts */
-};
+enum { POSTS_PER_PROGRESS = 8 };
 
 /* ---- posting ---------------------------------------------------------------------- */
 
@@ -69,7 +66,7 @@ static int net_post_put_blocks(const struct net_op *o)
 
     if (rc != 0)
         return rc;
-    if (o->fragment->blocks.bytes >= LONG_FRAGMENT)
+    if (o->fragment->blocks.bytes >= NET_LONG)
         o->c->turns = UINT32_MAX - 1;
     return pgas_self.net->t->put_blocks(o->c->t, &o->fragment->blocks);
 }
@@ -82,16 +79,24 @@ static int net_post_get_blocks(const struct net_op *o)
                    : pgas_self.net->t->get_blocks(o->c->t, &o->fragment->blocks, o->done);
 }
 
-ALWAYS_INLINE int net_post_fence(const struct net_op *o)
+/* Nothing was outstanding at a moment since the call of fence or quiet, even if more has
+ * been posted since. */
+ALWAYS_INLINE bool net_op_drained(const struct net_op *o)
 {
-    return pgas_self.net->t->fence(o->c->t);
+    return load_relaxed_u32(&o->c->drained) != o->drained;
 }
 
-/* Quiet of a context that other threads use, too, ends at the first moment since its call
- * at which any thread finds nothing outstanding, even if more has been posted since. */
+ALWAYS_INLINE int net_post_fence(const struct net_op *o)
+{
+    bool drained = net_op_drained(o);
+    int rc = pgas_self.net->t->fence(o->c->t);
+
+    return drained ? 0 : rc;
+}
+
 ALWAYS_INLINE int net_post_quiet(const struct net_op *o)
 {
-    bool drained = load_relaxed_u32(&o->c->drained) != o->drained;
+    bool drained = net_op_drained(o);
     int rc = pgas_self.net->t->quiet(o->c->t);
 
     if (rc == 0) {
@@ -105,10 +110,14 @@ ALWAYS_INLINE int net_post_quiet_all(const struct net_op *o)
 {
     int rc = pgas_self.net->t->quiet_all(o->c->t);
 
-    if (rc == 0)
+    if (rc == 0) {
+        net_ctx_drained(o->c);
         store_release_u32(&o->c->open, 0);
+    }
     return rc;
 }
+
+/* ---- one attempt ------------------------------------------------------------------ */
 
 /* Progresses a full context, and any context after some posts: a posting loop then reaps
  * completions itself and does not contend with the progress thread for the lock. */
@@ -146,16 +155,17 @@ ALWAYS_INLINE bool net_op_try(struct net_op *o, int (*post)(const struct net_op 
 
     PGAS_ASSERT(pgas_self.net != NULL && c != NULL);
     net_lock(c);
-    o->rc = post(o);
+    bool limited = unlikely(c->limited);
+    o->rc = limited ? net_op_post_limited(o) : post(o);
     bool moved = net_op_progress(c, o->rc == -EAGAIN, &events);
     if (unlikely(o->rc == -EAGAIN))
-        o->rc = o->post(o);
-    bool first = o->rc == 0 && net_op_count(o);
+        o->rc = net_op_post_again(o);
+    bool first = o->rc == 0 && net_op_count(o), freed = limited && !c->limited;
     net_unlock(c);
     if (first && !c->serves)
         net_kick(pgas_self.net);
-    if (moved)
-        net_wake_after(events > 0); /* may have satisfied the wait of another thread */
+    if (moved || freed) /* may have satisfied the wait of another thread */
+        net_wake_after(events > 0 || freed);
     return o->rc != -EAGAIN;
 }
 
@@ -199,45 +209,6 @@ static bool net_op_completed(const struct net_op *o)
 static bool net_wait_completed(const void *arg)
 {
     return net_op_completed(net_wait_of(arg)->op);
-}
-
-static _Noreturn void net_op_timed_out(const struct net_op *o, int pe)
-{
-    unsigned seconds = (unsigned)pgas_self.env.net_timeout;
-
-    if (pe < 0)
-        log_die("%s: no network progress for %u s; is a node or a link down? "
-                "SHMEM_NET_TIMEOUT sets the limit",
-                o->fn, seconds);
-    log_die("%s: PE %d has not answered for %u s; is it stopped, or is its node or the "
-            "link down? SHMEM_NET_TIMEOUT sets the limit",
-            o->fn, pe, seconds);
-}
-
-uint64_t net_timeout_ns(void)
-{
-    uint64_t seconds = pgas_self.env.net_timeout;
-
-    return seconds < UINT64_MAX / NS_PER_S / NET_LIMIT_BUSY ? seconds * NS_PER_S : 0;
-}
-
-void net_check_stall(const struct net_op *o, struct net_patience *p)
-{
-    int pe = o->symaddr.pe;
-    bool one = pe >= 0;
-
-    net_lock(o->c);
-    uint64_t pending = pgas_self.net->t->pending(o->c->t, one ? NULL : &pe);
-    uint64_t posts = o->c->posts;
-    net_unlock(o->c);
-    bool ends = net_patience_ends(p, clock_ns(), posts - pending, one, net_timeout_ns());
-    if (p->silent_ns == 0)
-        p->pe = pe; /* later operations, such as probes, are not to blame */
-    net_check_suspects(pgas_self.net);
-    if (ends && p->pe >= 0 && ft_pe_failed(p->pe))
-        *p = (struct net_patience){0}; /* the transport completes its operations */
-    else if (ends)
-        net_op_timed_out(o, p->pe);
 }
 
 /* block_wait.on_stall */
@@ -620,23 +591,35 @@ void net_fence(struct net_ctx *c, const char *fn)
 {
     struct net_op o = {.c = c, .fn = fn, .symaddr.pe = NET_NO_PE};
 
-    if (c != NULL)
-        net_op_post(&o, net_post_fence);
+    if (c == NULL)
+        return;
+    o.drained = load_relaxed_u32(&c->drained);
+    net_op_post(&o, net_post_fence);
 }
 
-/* Posts a quiet.  If it ends other threads' quiets, too, it wakes them. */
+static struct net_op net_quiet_op(struct net_ctx *c, uint32_t drained, const char *fn)
+{
+    return (struct net_op){.c = c,
+                           .fn = fn,
+                           .symaddr.pe = NET_NO_PE,
+                           .tracking = NET_CLOSES,
+                           .drained = drained};
+}
+
+/* The quiet may have ended other threads' quiets, too. */
+static void net_quiet_wake(const struct net_ctx *c)
+{
+    if (unlikely(load_relaxed_u32(&c->waiters) != 0))
+        net_wake_sleepers();
+}
+
 ALWAYS_INLINE void net_complete(struct net_ctx *c, int (*post)(const struct net_op *o),
                                 uint32_t drained, const char *fn)
 {
-    struct net_op o = {.c = c,
-                       .fn = fn,
-                       .symaddr.pe = NET_NO_PE,
-                       .tracking = NET_CLOSES,
-                       .drained = drained};
+    struct net_op o = net_quiet_op(c, drained, fn);
 
     net_op_post(&o, post);
-    if (unlikely(load_relaxed_u32(&c->waiters) != 0))
-        net_wake_sleepers();
+    net_quiet_wake(c);
 }
 
 void net_quiet_end(const char *fn)
@@ -652,6 +635,21 @@ void net_quiet(struct net_ctx *c, const char *fn)
         return;
     net_complete(c, net_post_quiet, load_relaxed_u32(&c->drained), fn);
     net_quiet_end(fn);
+}
+
+bool net_quiet_begin(struct net_ctx *c, uint32_t drained, const char *fn)
+{
+    struct net_op o = net_quiet_op(c, drained, fn);
+
+    if (!net_try_lock(c))
+        return false;
+    o.rc = net_post_quiet(&o);
+    if (o.rc == -EAGAIN)
+        net_op_limit_others(&o);
+    net_unlock(c);
+    if (o.rc == 0)
+        net_quiet_wake(c);
+    return o.rc == 0;
 }
 
 void net_quiet_since(struct net_ctx *c, uint32_t drained, const char *fn)

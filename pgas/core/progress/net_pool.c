@@ -100,7 +100,8 @@ static bool net_pool_is_shared(const struct net_pool *p)
     return load_acquire_u32(&p->shared) != 0;
 }
 
-/* While the thread waits for one context, others may become drained. */
+/* While the thread waits for one context, others may become drained; those that it waits
+ * for later have begun, and limit the posts, unless another thread had the lock. */
 static void net_pool_quiet_shared(struct net_pool *p, const char *fn)
 {
     struct net_ctx *c[NET_POOL_MAX];
@@ -113,10 +114,12 @@ static void net_pool_quiet_shared(struct net_pool *p, const char *fn)
         drained[n] = load_relaxed_u32(&c[n]->drained);
         n++;
     }
-    if (n > 1)
-        net_send_queued(); /* all contexts, before the wait for the first */
+    for (uint32_t i = 0; n > 1 && i < n; i++)
+        if (net_quiet_begin(c[i], drained[i], fn))
+            c[i] = NULL;
     for (uint32_t i = 0; i < n; i++)
-        net_quiet_since(c[i], drained[i], fn);
+        if (c[i] != NULL)
+            net_quiet_since(c[i], drained[i], fn);
     net_quiet_end(fn); /* operations may have failed after the last of these checks */
 }
 

@@ -8,6 +8,11 @@
  * one of them calls fence, quiet or shmem_barrier_all; after another one, a different
  * thread checks the words: there, or here when a flag or the barrier says that they have
  * arrived.
+ *
+ * In the end a quiet returns although the other threads post without a gap, before they
+ * have posted POSTS operations.  With a delay of operations (SHMEM_FAULTS), of which a
+ * context holds 64, some are outstanding at each moment, if nothing limits the posts.
+ *   default_threads [ROUNDS [POSTS]]
  */
 #include "config.h"
 
@@ -27,6 +32,8 @@ enum { EARLY = 64 };
 static long early[EARLY], early_flag[THREADS];
 static int next;
 static pthread_barrier_t threads;
+static uint64_t posts_max = UINT64_MAX; /* or the argument */
+static uint64_t posts, ended;           /* beside the quiet of thread 0; atomic */
 
 /* Before there are threads; each later operation of a thread comes after the fence. */
 static void put_early(const long *from)
@@ -96,6 +103,51 @@ static bool has_turn(int thread, long round, int step)
     return thread == (round / KINDS + step * (round / KINDS / THREADS + 1)) % THREADS;
 }
 
+static void post_beside(shmem_ctx_t ctx, struct words *there)
+{
+    while (__atomic_load_n(&ended, __ATOMIC_ACQUIRE) == 0 &&
+           __atomic_load_n(&posts, __ATOMIC_RELAXED) < posts_max) {
+        shmem_ctx_long_p(ctx, &there->put, 0, next);
+        shmem_ctx_long_atomic_add(ctx, &there->add, 0, next);
+        __atomic_fetch_add(&posts, 2, __ATOMIC_RELAXED);
+    }
+}
+
+static void quiet_beside(shmem_ctx_t ctx, struct words *there, long value)
+{
+    while (__atomic_load_n(&posts, __ATOMIC_RELAXED) < THREADS)
+        sched_yield();
+    shmem_ctx_long_put_nbi(ctx, &there->put_nbi, &value, 1, next);
+    shmem_ctx_quiet(ctx);
+    uint64_t n = __atomic_load_n(&posts, __ATOMIC_RELAXED);
+    CHECK_NAMED(n < posts_max, "%llu operations were posted beside a quiet",
+                (unsigned long long)n);
+    __atomic_store_n(&ended, 1, __ATOMIC_RELEASE);
+    CHECK_EQ(shmem_long_g(&there->put_nbi, next), value);
+}
+
+/* On the default context, and on one that all threads use. */
+static void beside(int thread)
+{
+    static shmem_ctx_t ctx;
+
+    for (int i = 0; i < 2; i++) {
+        if (thread == 0) {
+            posts = ended = 0;
+            ctx = SHMEM_CTX_DEFAULT;
+            CHECK(i == 0 || shmem_ctx_create(0, &ctx) == 0);
+        }
+        pthread_barrier_wait(&threads);
+        if (thread == 0)
+            quiet_beside(ctx, &words[thread], rounds + 1 + i);
+        else
+            post_beside(ctx, &words[thread]);
+        pthread_barrier_wait(&threads);
+    }
+    if (thread == 0)
+        shmem_ctx_destroy(ctx);
+}
+
 static void *run(void *arg)
 {
     int thread = (int)(intptr_t)arg;
@@ -117,6 +169,7 @@ static void *run(void *arg)
             shmem_barrier_all();
         pthread_barrier_wait(&threads); /* put_nbi has read `round` */
     }
+    beside(thread);
     return NULL;
 }
 
@@ -128,6 +181,8 @@ int main(int argc, char **argv)
 
     if (argc > 1)
         rounds = strtol(argv[1], NULL, 10);
+    if (argc > 2)
+        posts_max = strtoull(argv[2], NULL, 10);
     shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided);
     CHECK_EQ(provided, SHMEM_THREAD_MULTIPLE);
     next = (shmem_my_pe() + 1) % shmem_n_pes();

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # progress.sh - contexts progress without calls on them; see progress.c.  Also with injected
 # delays, so that operations are in flight while their PE sleeps, and while a thread opens
-# its transport context.
+# its transport context, or calls quiet while others post without a gap.
 set -eu
 . "$top_srcdir/tests/transport/net/lib.sh"
 
@@ -13,7 +13,7 @@ progress() {
     esac
     job 0 3 5 "$net/progress"
     SHMEM_FAULTS=seed=1,delay=20ms job 0 2 2 "$net/progress"
-    SHMEM_FAULTS=seed=1,delay=50ms job 0 2 2 "$top_builddir/tests/api/multi/default_threads.pes" 0
+    SHMEM_FAULTS=seed=1,delay=50ms job 0 2 2 "$top_builddir/tests/api/multi/default_threads.pes" 0 16384
 }
 
 for_each "ofi ucx tcp" progress
