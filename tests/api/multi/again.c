@@ -2,14 +2,22 @@
 /*
  * again.c - the library is finalized and initialized again many times (OpenSHMEM 1.6,
  * shmem_init): each time the heap is new, globals keep their values, and teams, contexts
- * and locks work.
+ * and locks work; every other time with SHMEM_THREAD_MULTIPLE, and with threads that are
+ * older than the initialization.
+ *   again [NUMBER]
  */
+#include <pthread.h>
+
 #include "check.h"
 
-enum { GENERATIONS = 30, BYTES = 100000 };
+enum { BYTES = 100000, THREADS = 4 };
+
+static int generations = 30; /* or the argument */
 
 static long total;
 static long lock;
+static long stored[THREADS], added[THREADS];
+static pthread_barrier_t threads;
 
 static void use_heap(int generation, int me, int npes)
 {
@@ -54,11 +62,52 @@ static void use_lock(void)
     shmem_barrier_all();
 }
 
-int main(void)
+/* Each thread uses the default context. */
+static void use_thread(int thread, long generation)
 {
+    int next = (shmem_my_pe() + 1) % shmem_n_pes();
+
+    shmem_long_put_nbi(&stored[thread], &generation, 1, next);
+    shmem_long_atomic_add(&added[thread], 1, next);
+    shmem_quiet();
+    CHECK_EQ(shmem_long_g(&stored[thread], next), generation);
+}
+
+static void *run_thread(void *arg)
+{
+    for (int g = 1; g < generations; g += 2) {
+        pthread_barrier_wait(&threads); /* initialized */
+        use_thread((int)(intptr_t)arg, g);
+        pthread_barrier_wait(&threads);
+    }
+    return NULL;
+}
+
+static void use_threads(int generation)
+{
+    pthread_barrier_wait(&threads);
+    use_thread(0, generation);
+    pthread_barrier_wait(&threads);
+    shmem_barrier_all();
+    for (int t = 0; t < THREADS; t++) {
+        CHECK_EQ(stored[t], generation);
+        CHECK_EQ(added[t], generation / 2 + 1);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t thread[THREADS];
     uint64_t random = 1;
 
-    for (int g = 0; g < GENERATIONS; g++) {
+    if (argc > 1)
+        generations = atoi(argv[1]);
+    if (pthread_barrier_init(&threads, NULL, THREADS) != 0)
+        return 1;
+    for (int t = 1; t < THREADS; t++)
+        if (pthread_create(&thread[t], NULL, run_thread, (void *)(intptr_t)t) != 0)
+            return 1;
+    for (int g = 0; g < generations; g++) {
         int is_up;
         shmem_query_initialized(&is_up);
         if (is_up)
@@ -73,9 +122,13 @@ int main(void)
         use_heap(g, me, npes);
         use_team(npes);
         use_lock();
+        if (g % 2 != 0)
+            use_threads(g);
         check_delay(&random);
         shmem_finalize();
         check_delay(&random);
     }
+    for (int t = 1; t < THREADS; t++)
+        pthread_join(thread[t], NULL);
     return 0;
 }

@@ -2,10 +2,12 @@
 /*
  * killed.c - with SHMEM_FT=continue PEs are killed one after another while every PE has
  * many gets, puts and atomics to every other one in flight, also the PE that dies.
- *   killed SEED
+ *   killed SEED [THREADS]
+ * With several threads each of them has, on the default context, and calls quiet itself.
  * The survivors complete their operations, check what they have got from live PEs, shrink
  * the world and go on, until one is left.  The last one prints "killed: PE N is left".
  */
+#include <pthread.h>
 #include <shmemx.h>
 #include <signal.h>
 #include <stdint.h>
@@ -15,12 +17,15 @@
 #include "tests/api/multi/check.h"
 
 enum { PES_MAX = 16, OPS = 40, SHORT = 64, LONG = 200000, WORDS = LONG / 8, ROUNDS = 8 };
+enum { THREADS_MAX = 4 };
 
 static uint64_t source[WORDS], target[PES_MAX][WORDS]; /* target: by origin */
 static uint64_t count[PES_MAX], signals;
-static uint64_t got[PES_MAX][WORDS], old[PES_MAX][OPS];
+static struct thread {
+    uint64_t got[PES_MAX][WORDS], old[PES_MAX][OPS];
+} threads[THREADS_MAX];
 static uint64_t seed;
-static int me, npes;
+static int me, npes, nthreads = 1;
 
 static unsigned random_below(unsigned n)
 {
@@ -29,13 +34,13 @@ static unsigned random_below(unsigned n)
 }
 
 /* Post operations of all kinds to PE `to`, which may be dead. */
-static void post(int to, uint64_t round)
+static void post(struct thread *t, int to, uint64_t round)
 {
-    shmem_uint64_get_nbi(got[to], source, WORDS, to);
+    shmem_uint64_get_nbi(t->got[to], source, WORDS, to);
     for (int i = 0; i < OPS; i++) {
-        shmem_uint64_atomic_fetch_inc_nbi(&old[to][i], &count[me], to);
+        shmem_uint64_atomic_fetch_inc_nbi(&t->old[to][i], &count[me], to);
         shmem_uint64_atomic_inc(&count[me], to);
-        shmem_uint64_get_nbi(&got[to][i], &source[i], 1, to);
+        shmem_uint64_get_nbi(&t->got[to][i], &source[i], 1, to);
         shmem_putmem_nbi(&target[me][i], &source[i], SHORT, to);
         shmem_uint64_put_signal_nbi(&target[me][i], &source[i], 1, &signals, 1,
                                     SHMEM_SIGNAL_ADD, to);
@@ -45,42 +50,64 @@ static void post(int to, uint64_t round)
         shmem_fence();
 }
 
-static void check_got(int from)
+static void check_got(const struct thread *t, int from)
 {
     for (int i = 0; i < WORDS && !shmemx_pe_failed(from); i++)
-        CHECK(got[from][i] == (uint64_t)from * WORDS + (uint64_t)i ||
+        CHECK(t->got[from][i] == (uint64_t)from * WORDS + (uint64_t)i ||
               shmemx_pe_failed(from));
     for (int i = 1; i < OPS && !shmemx_pe_failed(from); i++)
-        CHECK(old[from][i] > old[from][i - 1] || shmemx_pe_failed(from));
+        CHECK(t->old[from][i] > t->old[from][i - 1] || shmemx_pe_failed(from));
+}
+
+/* Dies, if it is to, after that many PEs. */
+static void run_rounds(struct thread *t, bool dies, uint64_t after)
+{
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        for (int to = 0; to < npes; to++) {
+            if (to != me)
+                post(t, to, round);
+            if (dies && after-- == 0)
+                raise(SIGKILL);
+        }
+        shmem_quiet();
+    }
+    if (dies)
+        raise(SIGKILL);
+    for (int from = 0; from < npes; from++)
+        if (from != me)
+            check_got(t, from);
+}
+
+static void *run_thread(void *arg)
+{
+    run_rounds(arg, false, 0);
+    return NULL;
 }
 
 /* One step: true if nobody has failed in it. */
 static bool step(shmem_team_t team, int victim)
 {
-    uint64_t flags = 0, end = random_below(ROUNDS * OPS / 8);
+    uint64_t flags = 0, after = random_below(ROUNDS * OPS / 8);
+    pthread_t thread[THREADS_MAX];
 
-    for (uint64_t round = 0; round < ROUNDS; round++) {
-        for (int to = 0; to < npes; to++) {
-            if (to != me)
-                post(to, round);
-            if (me == victim && end-- == 0)
-                raise(SIGKILL);
-        }
-        shmem_quiet();
-    }
-    if (me == victim)
-        raise(SIGKILL);
-    for (int from = 0; from < npes; from++)
-        if (from != me)
-            check_got(from);
+    for (int t = 1; t < nthreads; t++)
+        CHECK(pthread_create(&thread[t], NULL, run_thread, &threads[t]) == 0);
+    run_rounds(&threads[0], me == victim, after);
+    for (int t = 1; t < nthreads; t++)
+        CHECK(pthread_join(thread[t], NULL) == 0);
     return shmemx_team_agree(team, &flags) == 0;
 }
 
 int main(int argc, char **argv)
 {
     shmem_team_t team = SHMEM_TEAM_WORLD;
+    int provided;
 
-    shmem_init();
+    if (argc > 2)
+        nthreads = atoi(argv[2]);
+    shmem_init_thread(nthreads > 1 ? SHMEM_THREAD_MULTIPLE : SHMEM_THREAD_SINGLE,
+                      &provided);
+    CHECK(nthreads <= THREADS_MAX);
     me = shmem_my_pe();
     npes = shmem_n_pes();
     seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # killed.sh - with SHMEM_FT=continue PEs are killed while all PEs have many gets, puts and
-# atomics in flight: the survivors go on, over each transport (killed.c).
+# atomics in flight: the survivors go on, over each transport (killed.c).  With odd seeds three
+# threads of each PE use the default context, which has a transport context for each of them.
 # PGAS_TEST_LONG: 30 jobs with each.  KILLED_SEED: the first seed.
 set -eu
 . "$top_srcdir/tests/transport/net/lib.sh"
@@ -12,7 +13,8 @@ jobs=1
 
 one() {
     status=0
-    "$OSHRUN" --timeout $stacks_s --vnodes 3 -n 6 "$net/killed" "$1" >"$work/out" \
+    "$OSHRUN" --timeout $stacks_s --vnodes 3 -n 6 "$net/killed" "$1" $(($1 % 2 * 2 + 1)) \
+        >"$work/out" \
         2>"$work/err" </dev/null || status=$?
     what="$SHMEM_TRANSPORT, seed $1"
     [ $status = 0 ] && [ "$(grep -c 'is left' "$work/out")" = 1 ] || {
