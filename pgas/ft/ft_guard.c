@@ -146,7 +146,7 @@ void ft_unwind(void)
     ft_process();
     pgas_thread.guard = NULL; /* against recursion */
     if (pgas_self.net != NULL)
-        net_quiet_all(net_ctx_default(), "a collective of a team with a failed PE");
+        net_quiet_all(net_ctx_0(), "a collective of a team with a failed PE");
     ft_temp_free_all(g);
     if (g->call != NULL && ft_commit_ask(g, g->status))
         g->status = 0;

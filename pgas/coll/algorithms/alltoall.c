@@ -110,7 +110,7 @@ static void alltoall_pairwise_await_sent(struct pairwise *j, unsigned k)
 {
     struct pairwise_send *send = &j->send[k % PAIRWISE_SENDS];
 
-    net_await_source(net_ctx_default(), &send->done, send->pe, j->fn);
+    net_await_source(net_ctx_0(), &send->done, send->pe, j->fn);
 }
 
 static void alltoall_pairwise_notify(struct pairwise *j, char *to, const char *from,
@@ -127,8 +127,8 @@ static void alltoall_pairwise_notify(struct pairwise *j, char *to, const char *f
         alltoall_pairwise_await_sent(j, j->sends);
     j->sends++;
     send->pe = pe;
-    net_notify(net_ctx_default(), peer_symaddr(to, j->each, pe, j->fn), from, j->each,
-               &signal, &send->done, j->fn);
+    net_notify(net_ctx_0(), peer_symaddr(to, j->each, pe, j->fn), from, j->each, &signal,
+               &send->done, j->fn);
 }
 
 static bool alltoall_pairwise_put(void *job, const struct schedule_step *step)

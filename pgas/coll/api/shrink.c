@@ -205,7 +205,7 @@ int shrink_team(struct shmem_team *team, shmem_team_t *survivors, const char *fn
     }
     if (pgas_self.net != NULL) {
         net_pool_quiet(fn);
-        net_quiet_all(net_ctx_default(), fn);
+        net_quiet_all(net_ctx_0(), fn);
     }
     struct shrink s = {.team = team,
                        .n = team == team_world() ? TEAMS_MAX : 1,

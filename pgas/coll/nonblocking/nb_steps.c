@@ -48,9 +48,8 @@ static bool nb_signal(const struct nb *r, int pe, int tag, uint32_t value)
 
     stress_point();
     if (net_remote(pe))
-        return net_start_set(net_ctx_default(),
-                             peer_symaddr(here, sizeof value, pe, r->fn), value,
-                             sizeof value, r->fn);
+        return net_start_set(net_ctx_0(), peer_symaddr(here, sizeof value, pe, r->fn),
+                             value, sizeof value, r->fn);
     store_release_u32(peer_at(here, sizeof value, pe, r->fn), value);
     rma_changed(here, sizeof value, pe);
     return true;
@@ -139,7 +138,7 @@ static bool nb_get(void *job, const struct schedule_step *step)
     if (g == NULL)
         return false;
     g->pe = pe;
-    g->busy = net_start_get(net_ctx_default(), nb_region(r, &step->to),
+    g->busy = net_start_get(net_ctx_0(), nb_region(r, &step->to),
                             peer_symaddr(from, bytes, pe, r->fn), bytes, &g->done, r->fn);
     return g->busy;
 }

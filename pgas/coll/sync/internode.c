@@ -236,8 +236,8 @@ static int internode_begin_of(const struct team_nodes *n, const struct piggyback
 static void internode_notify(void *here, const void *from, size_t bytes, int to,
                              const char *fn)
 {
-    net_notify(net_ctx_default(), peer_symaddr(here, bytes, to, fn), from, bytes, NULL,
-               NULL, fn);
+    net_notify(net_ctx_0(), peer_symaddr(here, bytes, to, fn), from, bytes, NULL, NULL,
+               fn);
 }
 
 /* Contiguous blocks of the buffer, put to symmetric address `there`; after: other blocks
@@ -316,7 +316,7 @@ static void internode_signal_with_data(struct internode_words *mine, struct bloc
     if (blocks.bytes > 0)
         to_at = peer_symaddr(blocks.there, blocks.bytes, to, fn);
     stress_point();
-    net_notify(net_ctx_default(), to_at, blocks.at, blocks.bytes, &signal, NULL, fn);
+    net_notify(net_ctx_0(), to_at, blocks.at, blocks.bytes, &signal, NULL, fn);
 }
 
 /* Signal without data. */

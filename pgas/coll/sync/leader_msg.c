@@ -54,7 +54,7 @@ static bool leader_msg_reuses_words(const struct exchange *h)
 
 static void leader_msg_await_sent(const struct exchange *h, struct leader_send *send)
 {
-    net_await_source(net_ctx_default(), &send->done, send->pe, h->fn);
+    net_await_source(net_ctx_0(), &send->done, send->pe, h->fn);
 }
 
 void leader_exchange_end(struct exchange *h, bool all)
@@ -146,9 +146,8 @@ static struct leader_send *leader_msg_notify(const struct exchange *h, int step,
     struct leader_send *send = leader_msg_next_send(h, pe);
     struct transport_signal signal = leader_msg_signal_of_step(h, step, pe);
 
-    net_notify(net_ctx_default(),
-               bytes > 0 ? peer_symaddr(there, bytes, pe, h->fn) : signal.at, from, bytes,
-               &signal, &send->done, h->fn);
+    net_notify(net_ctx_0(), bytes > 0 ? peer_symaddr(there, bytes, pe, h->fn) : signal.at,
+               from, bytes, &signal, &send->done, h->fn);
     return send;
 }
 
@@ -159,7 +158,7 @@ static void leader_msg_notify_after_puts(const struct exchange *h, int step, int
         leader_msg_signal_of_step(h, step, leader_of(h, node));
 
     signal.after_puts = true;
-    net_notify(net_ctx_default(), signal.at, NULL, 0, &signal, NULL, h->fn);
+    net_notify(net_ctx_0(), signal.at, NULL, 0, &signal, NULL, h->fn);
 }
 
 /* Variant of leader_msg_notify for collectives that reuse signal words. */
@@ -206,8 +205,8 @@ void leader_add(const struct exchange *h, int node, void *there, const void *fro
     int pe = leader_of(h, node);
     struct leader_send *send = leader_msg_next_send(h, pe);
 
-    net_notify(net_ctx_default(), peer_symaddr(there, bytes, pe, h->fn), from, bytes,
-               NULL, &send->done, h->fn);
+    net_notify(net_ctx_0(), peer_symaddr(there, bytes, pe, h->fn), from, bytes, NULL,
+               &send->done, h->fn);
 }
 
 void leader_signal(const struct exchange *h, int step, int node)
@@ -229,8 +228,7 @@ void leader_eager_put(struct shmem_team *team, int node, void *there, const void
     struct transport_signal signal = leader_msg_signal_of(word, value, pe, fn);
 
     stress_point();
-    net_notify(net_ctx_default(), peer_symaddr(there, n, pe, fn), from, n, &signal, NULL,
-               fn);
+    net_notify(net_ctx_0(), peer_symaddr(there, n, pe, fn), from, n, &signal, NULL, fn);
     stress_point();
 }
 

@@ -47,7 +47,7 @@ _Thread_local struct pgas_thread pgas_thread = {.routine = "a collective routine
 struct pgas *pgas_instance_new(struct coll_state *coll)
 {
     struct pgas *g = malloc(sizeof *g);
-    struct core_state *core = malloc(sizeof *core);
+    struct core_state *core = aligned_alloc(_Alignof(struct core_state), sizeof *core);
 
     if (g == NULL || core == NULL)
         abort();

@@ -366,7 +366,7 @@ bool net_inside(void)
     return pgas_thread.locks > 0;
 }
 
-struct net_ctx *net_ctx_default(void)
+struct net_ctx *net_ctx_0(void)
 {
     return pgas_self.net != NULL ? &pgas_self.net->ctx_0 : NULL;
 }
@@ -382,10 +382,11 @@ static void net_ctx_list(struct net *n, struct net_ctx *c)
 struct net_ctx *net_ctx_open(bool private, bool serialized)
 {
     struct net *n = pgas_self.net;
-    struct net_ctx *c = calloc(1, sizeof *c);
+    struct net_ctx *c = aligned_alloc(_Alignof(struct net_ctx), sizeof *c);
 
     if (c == NULL)
         return &n->ctx_0;
+    *c = (struct net_ctx){0};
     /* The progress thread skips contexts without a lock. */
     c->locked = !private || n->t->send != NULL;
     c->exclusive = private || serialized;

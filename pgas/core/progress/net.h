@@ -72,7 +72,7 @@ const char *net_text(void);
 /* ---- contexts -------------------------------------------------------------------- */
 
 /* Context 0, which the library uses; NULL if the job has no transport. */
-struct net_ctx *net_ctx_default(void);
+struct net_ctx *net_ctx_0(void);
 /* The context behind the default one for the calling thread (net_pool.c). */
 struct net_ctx *net_pool_ctx(void);
 /* A transport context for a user context, or context 0 if the transport has no

@@ -11,6 +11,7 @@
 #include <pthread.h>
 
 #include "pgas/core/boot/boot.h"
+#include "pgas/core/boot/node.h"
 #include "pgas/core/progress/net.h"
 #include "pgas/core/progress/progress.h"
 #include "pgas/threads/adaptive.h"
@@ -27,37 +28,42 @@ enum { NET_CREDIT = 256, NET_LONG = 8192 };
  * by waiting threads and by the progress thread.
  */
 struct net_ctx {
+    /* Constant, once the context is open. */
     struct transport_ctx *t;
+    struct net_ctx *next; /* in net->contexts; under ctx_lock */
+    pthread_t owner;      /* if !locked */
     bool locked;
-    uint64_t posts; /* operations that the transport has accepted; under lock */
-    /* Attempts to post since one of them progressed the context; under lock. */
-    uint32_t turns;
-    bool serves;     /* context 0, the target of other PEs' operations on this PE */
-    pthread_t owner; /* if !locked */
+    bool exclusive; /* one thread at a time uses the context */
+    bool serves;    /* context 0, the target of other PEs' operations on this PE */
+
+    /* Threads that wait for it write to this line, not to that of the owner. */
+    _Alignas(NODE_LINE) struct adaptive_lock lock;
+
+    /* Stored under lock. */
+    _Alignas(NODE_LINE) uint64_t posts; /* operations that the transport has accepted */
+    uint32_t turns;  /* attempts to post since one of them progressed the context */
+    bool limited;    /* a quiet waits, and posts use up `credit` (net_limit.c) */
+    uint32_t credit; /* if limited */
     /* Nonzero if operations are outstanding that net_quiet must wait for.  Stored with
      * release after calls of the transport: a thread that loads 0 with acquire may treat
      * the operations as complete. */
     uint32_t open;
-    /* Number of moments at which nothing was outstanding.  Stored under lock: a thread
-     * that sees a change knows that the operations have completed which happened before
-     * its earlier load.  Model: tests/models/drained.pml. */
+    /* Number of moments at which nothing was outstanding: a thread that sees a change
+     * knows that the operations have completed which happened before its earlier load.
+     * Model: tests/models/drained.pml. */
     uint32_t drained;
-    bool limited;    /* a quiet waits, and posts use up `credit` (net_limit.c) */
-    uint32_t credit; /* if limited */
-    /* Changes with progress that may let a thread proceed (block_wait.private).  Stored
-     * under lock. */
+    /* Changes with progress that may let a thread proceed (block_wait.private). */
     uint32_t progressed;
-    uint32_t waiters; /* threads that sleep until an operation ends, unless exclusive;
-                         atomic */
-    bool exclusive;   /* one thread at a time uses the context */
+
+    /* Of threads that wait; atomic. */
+    _Alignas(NODE_LINE) uint32_t waiters; /* sleep until an operation ends, unless
+                                             exclusive */
     /* 1: that thread waits for an operation of the context, and no other thread may
-     * progress it (net_try_serve).  Atomic. */
+     * progress it (net_try_serve). */
     uint32_t attended;
     /* 1: the progress thread may sleep without the descriptor of the context, because it
-     * was attended or locked.  Atomic. */
+     * was attended or locked. */
     uint32_t skipped;
-    struct adaptive_lock lock;
-    struct net_ctx *next; /* in net->contexts */
 };
 
 /* The contexts behind the default one (net_pool.c): of[0] is context 0, the others are

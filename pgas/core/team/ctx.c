@@ -64,7 +64,7 @@ struct net_ctx *ctx_net(shmem_ctx_t ctx)
     if (ctx == SHMEM_CTX_DEFAULT)
         return net_pool_ctx();
     if (ctx == CTX_LIBRARY)
-        return net_ctx_default();
+        return net_ctx_0();
     struct net_ctx *net = __atomic_load_n(&ctx->net, __ATOMIC_ACQUIRE);
     return likely(net != NULL) ? net : ctx_open_net(ctx);
 }
@@ -73,7 +73,7 @@ struct net_ctx *ctx_net(shmem_ctx_t ctx)
 static struct net_ctx *ctx_net_used(shmem_ctx_t ctx)
 {
     if (ctx == CTX_LIBRARY)
-        return net_ctx_default();
+        return net_ctx_0();
     return __atomic_load_n(&ctx->net, __ATOMIC_ACQUIRE);
 }
 
