@@ -55,6 +55,8 @@ void net_check_stall(const struct net_op *o, struct net_patience *p)
     uint64_t pending = pgas_self.net->t->pending(o->c->t, one ? NULL : &pe);
     uint64_t posts = o->c->posts;
     net_unlock(o->c);
+    if (limited)
+        p->waited_ns = 0; /* the limit of one operation does not apply */
     bool ends = net_patience_ends(p, clock_ns(), posts - pending, one, net_timeout_ns());
     if (p->silent_ns == 0)
         p->pe = pe; /* later operations, such as probes, are not to blame */

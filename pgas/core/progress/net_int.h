@@ -241,6 +241,10 @@ void net_unlock(struct net_ctx *c);
 int net_ctx_progress(struct net_ctx *c);
 int net_ctx_arm(struct net_ctx *c);
 bool net_ctx_send(struct net_ctx *c);
+/* After a call of the transport before which `pending` operations were outstanding and
+ * that returned this number of events: true if some have ended, perhaps without an event,
+ * by a failure for instance.  The caller then wakes the sleepers. */
+bool net_ctx_changed(struct net_ctx *c, uint64_t pending, int events);
 /* Progresses the user contexts that need it. */
 void net_poll_contexts(struct net *n);
 

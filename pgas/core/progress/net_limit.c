@@ -9,7 +9,8 @@
  *
  * Invariants, under the lock of the context:
  * - A quiet waits that was refused implies `limited`: the first refusal sets it, and only
- *   net_ctx_drained clears it, which ends the quiet, too.
+ *   net_ctx_drained clears it, which ends the quiet, too.  (quiet_all, after failures
+ *   only, needs confirmations as well and may be refused again.)
  * - The posts accepted while `limited` is set cost at most NET_CREDIT, the last of them
  *   perhaps more.  With the posts before the refusal they are finitely many, and they
  *   complete without further posts; so each quiet ends.
@@ -18,12 +19,12 @@
  *   left it because of a failure.
  *
  * Memory orders.  `limited`, `credit` and the stores of `drained` are ordered by the
- * lock. The load of `drained` at the call of quiet is relaxed and without the lock: the
+ * lock.  The load of `drained` at the call of quiet is relaxed and without the lock: the
  * caller has synchronised with the threads that have posted before, so it loads a value
  * that is not older than their posts, and a change that it sees under the lock is a
- * moment after its call.  Without the lock of a private context there is one thread.  A
- * post without a waiting quiet costs one load of `limited`, beside `posts`, which it
- * increments. Model: tests/models/drained.pml.
+ * moment after all posts that happen before the call.  Without the lock of a private
+ * context there is one thread.  A post without a waiting quiet costs one load of
+ * `limited`, beside `posts`, which it increments. Model: tests/models/drained.pml.
  *
  * Uses: net_int.
  */

@@ -643,11 +643,15 @@ bool net_quiet_begin(struct net_ctx *c, uint32_t drained, const char *fn)
 
     if (!net_try_lock(c))
         return false;
+    uint64_t pending = pgas_self.net->t->pending(c->t, NULL);
     o.rc = net_post_quiet(&o);
     if (o.rc == -EAGAIN)
         net_op_limit_others(&o);
+    bool ended = net_ctx_changed(c, pending, 0);
     net_unlock(c);
-    if (o.rc == 0)
+    if (ended)
+        net_wake_sleepers();
+    else if (o.rc == 0)
         net_quiet_wake(c);
     return o.rc == 0;
 }

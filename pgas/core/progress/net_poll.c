@@ -84,8 +84,7 @@ static uint64_t net_ctx_pending(const struct net_ctx *c)
     return pgas_self.net->t->pending(c->t, NULL);
 }
 
-/* Operations may end without an event, by a failure for instance. */
-static bool net_ctx_changed(struct net_ctx *c, uint64_t pending, int events)
+bool net_ctx_changed(struct net_ctx *c, uint64_t pending, int events)
 {
     uint64_t left = net_ctx_pending(c);
 
