@@ -23,10 +23,10 @@
  *
  * Invariants.  No barrier precedes the exchange: the inbox of call k is reused in call
  * k + 2, which a leader begins when it has received the bundles of all leaders in call
- * k + 1, hence after all of them have ended call k (leader_msg.c).  A leader ends a call
- * when its PEs have closed the mailbox, hence have copied all blocks (acquire of `parts`
- * before, release of `done` after the copies), and when the transport has read all
- * bundles.  So inbox, bundles and sources are free when it returns.
+ * k + 1, hence after all of them have ended call k (leader_msg.c).  A leader begins an
+ * exchange when its PEs have closed the mailbox of its last one, hence have copied all
+ * blocks (acquire of `parts` before, release of `done` after the copies), and ends it
+ * when the transport has read all bundles.  So inbox and bundles are free when it begins.
  */
 #include "config.h"
 
@@ -488,8 +488,8 @@ void alltoall_bundles(struct shmem_team *team, enum select_algorithm a, void *de
         alltoall_direct_exchange(&j);
     else
         alltoall_direct_receive(&j);
-    if (is_leader)
-        mailbox_await_all_closed(&j.mailbox);
+    if (is_leader && j.nodes->local_pes > 1)
+        internode_set_unread(team, &j.mailbox);
     mailbox_close(&j.mailbox);
     ft_temp_free(j.order);
 }
