@@ -103,7 +103,7 @@ all_internode() {
     for a in eager gather stream binomial kary scatter barrier; do
         job "$1" "--vnodes $2 -- $3 -c broadcast" SHMEM_INTERNODE_BROADCAST_ALGORITHM=$a "$4"
     done
-    for a in direct ring barrier; do
+    for a in eager direct ring barrier; do
         job "$1" "--vnodes $2 -- $3 -c fcollect" SHMEM_INTERNODE_COLLECT_ALGORITHM=$a "$4"
     done
     for a in gather direct bruck pairwise barrier; do
