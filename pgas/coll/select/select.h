@@ -34,6 +34,8 @@ enum {
  * of notified put steps (leader_msg.h). */
 enum {
     SELECT_DOUBLING_BYTES = 16 * 1024,
+    SELECT_EXCHANGE_BYTES = 64 * 1024,
+    SELECT_EXCHANGE_NODES = 16,
     SELECT_EAGER_BYTES = 256 * 1024,
     SELECT_BRUCK_BYTES = 16 * 1024,
     SELECT_DIRECT_NODES = LEADER_WORDS / 2,
