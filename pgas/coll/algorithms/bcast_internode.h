@@ -14,7 +14,7 @@
 #include "pgas/core/team/team.h"
 
 enum {
-    BCAST_EAGER_SLOTS = 32,   /* eager broadcasts between two barriers of the leaders */
+    BCAST_EAGER_SLOTS = 128,  /* eager broadcasts between two barriers of the leaders */
     BCAST_EAGER_BYTES = 2048, /* maximum payload */
     BCAST_CHUNKS = 16, /* chunks of streamed broadcasts between two such barriers */
     BCAST_CHUNK_BYTES = 32 * 1024,
