@@ -46,6 +46,10 @@
 #include "pgas/ft/ft_temp.h"
 #include "pgas/rma/strided.h"
 
+/* With larger blocks the leader waits for the PEs of its node before it returns, so that
+ * its next call does not compete with their copies. */
+enum { RETURN_EARLY_BYTES = 16 * 1024 };
+
 /* ---- piggybacked ----------------------------------------------------------------- */
 
 /* True if `gather` is selected for blocks of `each` bytes and they fit the piggyback
@@ -488,7 +492,9 @@ void alltoall_bundles(struct shmem_team *team, enum select_algorithm a, void *de
         alltoall_direct_exchange(&j);
     else
         alltoall_direct_receive(&j);
-    if (is_leader && j.nodes->local_pes > 1)
+    if (is_leader && j.each > RETURN_EARLY_BYTES)
+        mailbox_await_all_closed(&j.mailbox);
+    else if (is_leader && j.nodes->local_pes > 1)
         internode_set_unread(team, &j.mailbox);
     mailbox_close(&j.mailbox);
     ft_temp_free(j.order);
