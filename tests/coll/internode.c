@@ -24,8 +24,8 @@ enum {
 };
 
 static const size_t counts[] = {
-    1,     7,     130, INTERNODE_BUFFER / 8 / 3, INTERNODE_BUFFER / 8 + 1, 5000,
-    16400, 40001, MOST};
+    1,    7,     130, INTERNODE_BUFFER / 8 / 3, INTERNODE_BUFFER / 8 + 1, 5000,
+    8192, 40001, MOST};
 enum { COUNTS = sizeof counts / sizeof counts[0] };
 
 static long *from, *to;

@@ -97,13 +97,13 @@ all_algorithms() {
 
 # all_internode PES NODES ROUNDS NAME=VALUE: each algorithm between nodes.
 all_internode() {
-    for a in gather doubling direct halving ring barrier; do
+    for a in gather exchange doubling direct halving ring barrier; do
         job "$1" "--vnodes $2 -- $3 -c reduce" SHMEM_INTERNODE_REDUCE_ALGORITHM=$a "$4"
     done
     for a in eager gather stream binomial kary scatter barrier; do
         job "$1" "--vnodes $2 -- $3 -c broadcast" SHMEM_INTERNODE_BROADCAST_ALGORITHM=$a "$4"
     done
-    for a in direct ring barrier; do
+    for a in eager direct ring barrier; do
         job "$1" "--vnodes $2 -- $3 -c fcollect" SHMEM_INTERNODE_COLLECT_ALGORITHM=$a "$4"
     done
     for a in gather direct bruck pairwise barrier; do

@@ -23,10 +23,10 @@
  *
  * Invariants.  No barrier precedes the exchange: the inbox of call k is reused in call
  * k + 2, which a leader begins when it has received the bundles of all leaders in call
- * k + 1, hence after all of them have ended call k (leader_msg.c).  A leader ends a call
- * when its PEs have closed the mailbox, hence have copied all blocks (acquire of `parts`
- * before, release of `done` after the copies), and when the transport has read all
- * bundles.  So inbox, bundles and sources are free when it returns.
+ * k + 1, hence after all of them have ended call k (leader_msg.c).  A leader begins an
+ * exchange when its PEs have closed the mailbox of its last one, hence have copied all
+ * blocks (acquire of `parts` before, release of `done` after the copies), and ends it
+ * when the transport has read all bundles.  So inbox and bundles are free when it begins.
  */
 #include "config.h"
 
@@ -45,6 +45,10 @@
 #include "pgas/datatype/copy.h"
 #include "pgas/ft/ft_temp.h"
 #include "pgas/rma/strided.h"
+
+/* With larger blocks the leader waits for the PEs of its node before it returns, so that
+ * its next call does not compete with their copies. */
+enum { RETURN_EARLY_BYTES = 16 * 1024 };
 
 /* ---- piggybacked ----------------------------------------------------------------- */
 
@@ -488,8 +492,10 @@ void alltoall_bundles(struct shmem_team *team, enum select_algorithm a, void *de
         alltoall_direct_exchange(&j);
     else
         alltoall_direct_receive(&j);
-    if (is_leader)
+    if (is_leader && j.each > RETURN_EARLY_BYTES)
         mailbox_await_all_closed(&j.mailbox);
+    else if (is_leader && j.nodes->local_pes > 1)
+        internode_set_unread(team, &j.mailbox);
     mailbox_close(&j.mailbox);
     ft_temp_free(j.order);
 }

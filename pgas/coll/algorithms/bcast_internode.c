@@ -20,9 +20,9 @@
  * Invariants: a chunk slot is reused only after an inter-node barrier, which a leader
  * enters when it has received and forwarded all earlier chunks, and when the PEs of its
  * node have read them: they closed the mailbox call of their round (release), for which
- * bcast_await_read waits (acquire).  A round begins only with credit for all its chunks,
- * so no barrier is needed while it is in progress.  All PEs count chunks alike; only
- * leaders need the credit.
+ * internode_await_read waits (acquire).  A round begins only with credit for all its
+ * chunks, so no barrier is needed while it is in progress.  All PEs count chunks alike;
+ * only leaders need the credit.
  *
  * Large: the root's node broadcasts as on a node; its leader sends to the other leaders
  * in segments, and each leader publishes every segment to its node on arrival (READY).
@@ -420,7 +420,7 @@ static void bcast_stream_lead(struct stream *s)
     executor_run(
         &(struct executor){.schedule = s->schedule, .ops = &stream_ops, .job = s});
     if (team->nodes->local_pes > 1)
-        team->coll->bcast.unread = s->mailbox.call;
+        internode_set_unread(team, &s->mailbox);
 }
 
 /* A PE that is not the leader; the root only waits until the leader has its source. */
@@ -485,14 +485,4 @@ void bcast_stream(struct shmem_team *team, void *dest, const void *source, size_
     }
     if (team->me == root && copies)
         memmove(dest, source, bytes);
-}
-
-void bcast_await_read(struct shmem_team *team, const char *fn)
-{
-    uint64_t call = team->coll->bcast.unread;
-
-    if (likely(call == 0))
-        return;
-    team->coll->bcast.unread = 0;
-    mailbox_await_all_closed(&(struct mailbox){team->node_team, call, true, fn});
 }

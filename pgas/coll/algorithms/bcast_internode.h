@@ -14,7 +14,7 @@
 #include "pgas/core/team/team.h"
 
 enum {
-    BCAST_EAGER_SLOTS = 32,   /* eager broadcasts between two barriers of the leaders */
+    BCAST_EAGER_SLOTS = 128,  /* eager broadcasts between two barriers of the leaders */
     BCAST_EAGER_BYTES = 2048, /* maximum payload */
     BCAST_CHUNKS = 16, /* chunks of streamed broadcasts between two such barriers */
     BCAST_CHUNK_BYTES = 32 * 1024,
@@ -32,9 +32,6 @@ struct bcast_words {
 struct bcast_state {
     struct credit eager;  /* eager broadcasts */
     struct credit chunks; /* of streamed broadcasts */
-    /* On leaders: the mailbox call of the last streamed broadcast whose chunks PEs of the
-     * node may still read; 0: none. */
-    uint64_t unread;
 };
 
 /* As bcast, or as bcast_set without `copies`; bytes > 0.  Contains a leader barrier. */
@@ -45,9 +42,6 @@ void bcast_internode(struct shmem_team *team, void *dest, const void *source,
  * BCAST_CHUNKS chunks. */
 void bcast_stream(struct shmem_team *team, void *dest, const void *source, size_t bytes,
                   int root, bool copies, const char *fn);
-/* On leaders, before the credit of the chunks is returned: waits until the PEs of the
- * node have read them. */
-void bcast_await_read(struct shmem_team *team, const char *fn);
 
 /* Eager form for at most BCAST_EAGER_BYTES on a team with internode_has_eager; contains a
  * leader barrier at most once per BCAST_EAGER_SLOTS calls. */

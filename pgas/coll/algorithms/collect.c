@@ -120,11 +120,6 @@ static bool collect_is_by_nodes(struct shmem_team *team, size_t all, bool overla
                INTERNODE_COLLECT_BARRIER;
 }
 
-static size_t collect_at_equal(const struct collect_layout *layout, int i)
-{
-    return layout->each * (size_t)i;
-}
-
 static void collect_fcollect_remote(struct shmem_team *team, void *dest,
                                     const void *source, size_t each, const char *fn)
 {
@@ -136,7 +131,12 @@ static void collect_fcollect_remote(struct shmem_team *team, void *dest,
         return;
     }
     barrier_guard(team, fn);
-    collect_internode(team, dest, source, &equal, false, fn);
+    if (select_algorithm(team, SELECT_INTERNODE_COLLECT, each) ==
+            INTERNODE_COLLECT_EAGER &&
+        collect_eager_fits(team, all, fn))
+        collect_eager(team, dest, source, each, fn);
+    else
+        collect_internode(team, dest, source, &equal, false, fn);
     barrier_unguard(team, fn);
 }
 

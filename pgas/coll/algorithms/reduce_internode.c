@@ -269,6 +269,7 @@ static void reduce_segment_to(const struct reduce_job *j)
     int node = team_node(j->team, j->root);
 
     internode_begin(j->team);
+    internode_await_read(j->team, j->fn);
     reduce_inter_combine_node(j, result);
     if (internode_is_leader(j->team))
         reduce_leaders_to(j, result, node);

@@ -90,6 +90,7 @@ static void reduce_leaders_run(const struct reduce_job *j, enum schedule_name na
 }
 
 static const enum schedule_name schedules[] = {
+    [INTERNODE_REDUCE_EXCHANGE] = SCHEDULE_REDUCE_EXCHANGE,
     [INTERNODE_REDUCE_DIRECT] = SCHEDULE_REDUCE_DIRECT,
     [INTERNODE_REDUCE_RING] = SCHEDULE_REDUCE_RING,
     [INTERNODE_REDUCE_HALVING] = SCHEDULE_REDUCE_HALVING,

@@ -83,6 +83,12 @@ static size_t schedule_inbox_segments(const struct schedule *s)
     return (size_t)s->nodes * s->segment;
 }
 
+/* A whole operand of each rank. */
+static size_t schedule_inbox_operands(const struct schedule *s)
+{
+    return (size_t)s->nodes * schedule_operand_part(s);
+}
+
 static size_t schedule_inbox_slices(const struct schedule *s)
 {
     return (size_t)s->nodes * schedule_slice_part(s);

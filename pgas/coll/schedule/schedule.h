@@ -114,6 +114,8 @@ struct schedule_step {
  *   `peer` of SOURCE to block `rank` of the peer's DATA.
  *
  * allreduce in place:
+ * - exchange: N - 1 messages of the whole data to N - 1 leaders at once, each of which
+ *   combines all of them: 1 round, m (N - 1) bytes per leader.
  * - direct: reduce-scatter and allgather by direct exchange: 2 rounds of N - 1 messages,
  *   2 m (N - 1) / N bytes per leader.
  * - ring: ring reduce-scatter and ring allgather (Patarasuk, Yuan 2009): 2 (N - 1) rounds
@@ -155,6 +157,7 @@ struct schedule_step {
     X(ALLTOALL_DIRECT, alltoall_direct, nodes, nodes, "alltoall direct")                 \
     X(ALLTOALL_PAIRWISE, alltoall_pairwise, none, none, "alltoall pairwise")
 #define SCHEDULE_TABLE_COMPUTING(X)                                                      \
+    X(REDUCE_EXCHANGE, reduce_exchange, nodes, operands, "reduce exchange")              \
     X(REDUCE_DIRECT, reduce_direct, twice_nodes, slices, "reduce direct")                \
     X(REDUCE_RING, reduce_ring, twice_nodes, operand, "reduce ring")                     \
     X(REDUCE_HALVING, reduce_halving, twice_log2_fold, halves, "reduce halving")         \

@@ -9,24 +9,77 @@
 
 #include "pgas/coll/schedule/schedule_int.h"
 
+/* ---- contributions of all nodes in the inbox ------------------------------------- */
+
+/* A region of the operand that this leader combines, and the units of the inbox part of
+ * each node's contribution to it. */
+struct combined {
+    struct schedule_region mine;
+    size_t part;
+};
+
+enum { COMBINE_STEPS = 2 }; /* of each node, in node order: RECV and REDUCE */
+
+/* The contribution of a node.  The sum accumulates in that of node 0. */
+static struct schedule_region combine_part(const struct schedule *s,
+                                           const struct combined *c, int node)
+{
+    return node == s->rank ? c->mine
+                           : schedule_inbox_at((size_t)node * c->part, c->mine.count);
+}
+
+/* A message with tag k has come k nodes far. */
+static void combine_step(const struct schedule *s, const struct combined *c, int i,
+                         struct schedule_step *step)
+{
+    int node = i / COMBINE_STEPS;
+    bool recv = i % COMBINE_STEPS == 0;
+
+    if (recv && node != s->rank)
+        schedule_recv(step, node, schedule_at(s, -node), combine_part(s, c, node));
+    else if (!recv && node > 0)
+        schedule_reduce(step, combine_part(s, c, 0), combine_part(s, c, node), false);
+}
+
+/* COPY of the sum to the operand. */
+static void combine_copy(const struct schedule *s, const struct combined *c,
+                         struct schedule_step *step)
+{
+    if (s->rank != 0)
+        *step = (struct schedule_step){
+            .kind = STEP_COPY, .to = c->mine, .from = combine_part(s, c, 0)};
+}
+
+/* ---- exchange -------------------------------------------------------------------- */
+
+/* N - 1 SENDs of the whole operand, RECV and REDUCE of each contribution, COPY. */
+bool schedule_reduce_exchange_step(const struct schedule *s, int i,
+                                   struct schedule_step *step)
+{
+    struct combined c = {schedule_data(0, s->units), schedule_operand_part(s)};
+    int others = s->nodes - 1, combines = COMBINE_STEPS * s->nodes;
+
+    if (i < others) {
+        schedule_send(step, schedule_at(s, i + 1), i + 1, c.mine,
+                      schedule_inbox_at((size_t)s->rank * c.part, s->units));
+        step->copied = true;
+    } else if (i - others < combines) {
+        combine_step(s, &c, i - others, step);
+    } else if (i - others == combines) {
+        combine_copy(s, &c, step);
+    }
+    return i - others <= combines;
+}
+
 /* ---- direct ---------------------------------------------------------------------- */
 
 /*
  * N - 1 SENDs of the slices of the others; RECV and REDUCE of each node's contribution to
- * the own slice, in node order; COPY of the sum to the operand; N - 1 SENDs and N - 1
- * RECVs of sums.
+ * the own slice; COPY; N - 1 SENDs and N - 1 RECVs of sums.
  */
-enum { DIRECT_COMBINE = 2 };
-
-/* Contribution of a node to this leader's slice.  The sum accumulates in that of node 0.
- */
-static struct schedule_region direct_part(const struct schedule *s, int node)
+static struct combined direct_combined(const struct schedule *s)
 {
-    struct schedule_region mine = schedule_slice(s, s->rank);
-
-    return node == s->rank
-               ? mine
-               : schedule_inbox_at((size_t)node * schedule_slice_part(s), mine.count);
+    return (struct combined){schedule_slice(s, s->rank), schedule_slice_part(s)};
 }
 
 static void direct_send_part(const struct schedule *s, int k, struct schedule_step *step)
@@ -36,23 +89,6 @@ static void direct_send_part(const struct schedule *s, int k, struct schedule_st
     size_t at = (size_t)s->rank * schedule_slice_part(s);
 
     schedule_send(step, peer, k, from, schedule_inbox_at(at, from.count));
-}
-
-static void direct_combine(const struct schedule *s, int node, bool recv,
-                           struct schedule_step *step)
-{
-    if (recv && node != s->rank)
-        schedule_recv(step, node, schedule_at(s, -node), direct_part(s, node));
-    else if (!recv && node > 0)
-        schedule_reduce(step, direct_part(s, 0), direct_part(s, node), false);
-}
-
-static void direct_copy(const struct schedule *s, struct schedule_step *step)
-{
-    if (s->rank != 0)
-        *step = (struct schedule_step){.kind = STEP_COPY,
-                                       .to = schedule_slice(s, s->rank),
-                                       .from = direct_part(s, 0)};
 }
 
 static void direct_spread(const struct schedule *s, int k, bool send,
@@ -70,14 +106,15 @@ static void direct_spread(const struct schedule *s, int k, bool send,
 bool schedule_reduce_direct_step(const struct schedule *s, int i,
                                  struct schedule_step *step)
 {
-    int others = s->nodes - 1, combines = DIRECT_COMBINE * s->nodes;
+    struct combined c = direct_combined(s);
+    int others = s->nodes - 1, combines = COMBINE_STEPS * s->nodes;
 
     if (i < others) {
         direct_send_part(s, i + 1, step);
     } else if ((i -= others) < combines) {
-        direct_combine(s, i / DIRECT_COMBINE, i % DIRECT_COMBINE == 0, step);
+        combine_step(s, &c, i, step);
     } else if ((i -= combines) == 0) {
-        direct_copy(s, step);
+        combine_copy(s, &c, step);
     } else {
         i -= 1;
         direct_spread(s, i % others + 1, i < others, step);

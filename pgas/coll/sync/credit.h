@@ -14,7 +14,7 @@
  *     operations            slots         credit is returned by
  *     mailboxes             8, inline 64  data read of all PEs, a barrier, `done` words
  *     leader exchanges      2             a leader barrier, a dependent message
- *     eager broadcasts      32            a leader barrier
+ *     eager broadcasts      128           a leader barrier
  *     nonblocking           NB_OUT        completion on this PE, in call order (nb.c
  *     collectives                         shows that this is enough)
  *

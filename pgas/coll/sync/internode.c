@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * internode.c - see internode.h.  Uses: core/team, core/block, rma, rma/order, probe,
- * barrier, datatype/copy.
+ * barrier, mailbox, datatype/copy.
  *
  * Algorithm, for N nodes: the PEs of a node arrive at their leader (a counter); the
  * leaders synchronise over the network; each leader releases its node. Only leaders wait
@@ -30,6 +30,7 @@
 #include "pgas/coll/schedule/executor.h"
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/sync/internode.h"
+#include "pgas/coll/sync/mailbox.h"
 #include "pgas/coll/sync/probe.h"
 #include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/progress/block.h"
@@ -393,7 +394,7 @@ static void internode_exchange(struct shmem_team *team, const struct piggyback *
     struct team_coll *coll = team->coll;
     struct epoch_job job = {team, c, fn};
 
-    bcast_await_read(team, fn);
+    internode_await_read(team, fn);
     coll->internode.epoch++;
     /* Valid when the exchange ends: a leader enters it after it has ended all earlier
      * collectives. */
@@ -459,6 +460,23 @@ void internode_barrier_last(struct shmem_team *team, const char *fn)
 void internode_begin(struct shmem_team *team)
 {
     team->coll->barrier.epoch++;
+}
+
+void internode_set_unread(struct shmem_team *team, const struct mailbox *b)
+{
+    PGAS_ASSERT(b->call > team->coll->internode.unread);
+    team->coll->internode.unread = b->call;
+}
+
+/* A later call of the node team implies that all earlier ones are closed. */
+void internode_await_read(struct shmem_team *team, const char *fn)
+{
+    uint64_t call = team->coll->internode.unread;
+
+    if (likely(call == 0))
+        return;
+    team->coll->internode.unread = 0;
+    mailbox_await_all_closed(&(struct mailbox){team->node_team, call, true, fn});
 }
 
 void internode_barrier(struct shmem_team *team, const char *fn)

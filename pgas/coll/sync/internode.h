@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "pgas/coll/algorithms/bcast_internode.h"
 #include "pgas/coll/sync/scratch.h"
@@ -38,6 +39,9 @@ struct internode_state {
     uint32_t
         buffers; /* piggybacked collectives so far; they alternate between two buffers */
     struct internode_words *leader; /* words of this node's leader; NULL: not used yet */
+    /* On leaders: mailbox call of the node team until whose end the PEs of the node may
+     * read this leader's scratch memory; 0: none. */
+    uint64_t unread;
     struct scratch eager; /* struct internode_eager of each leader, after the first use */
 };
 
@@ -83,6 +87,12 @@ static inline const char *internode_part(const struct shmem_team *team, const ch
  * entered the collective.
  */
 void internode_begin(struct shmem_team *team);
+/* A leader returns from a collective while the PEs of its node may still read its scratch
+ * memory: until all of them have closed the mailbox.  Waits for that; called before the
+ * leader lets others write to its scratch memory again, or writes to it. */
+struct mailbox;
+void internode_set_unread(struct shmem_team *team, const struct mailbox *b);
+void internode_await_read(struct shmem_team *team, const char *fn);
 /* Barrier among the leaders; returns at once on other PEs. */
 void internode_barrier(struct shmem_team *team, const char *fn);
 /* Barrier with allgather among the leaders: returns `bytes` of each node, in node order;

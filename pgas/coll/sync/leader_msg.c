@@ -11,7 +11,10 @@
  * a value of k before the message of k has arrived, and no scratch buffer is written
  * while it is read.  A leader knows this from an inter-node barrier after k - 2, or
  * because collective k - 1 returned after a message that depends on every leader
- * (leader_exchange_end with all).  Most reductions are of that kind, so consecutive
+ * (leader_exchange_end with all).  The PEs of a node may read their leader's scratch
+ * buffer after the end of an exchange; the leader waits for them before it begins the
+ * next one (internode_await_read), hence before any message from which others learn that
+ * it has ended the one before.  Most reductions are of that kind, so consecutive
  * reductions need no barrier.  All leaders have equal counters, so all or none of them
  * enter a barrier.
  *
@@ -40,6 +43,7 @@ struct exchange leader_exchange_begin(struct shmem_team *team, int steps, const 
 {
     struct leader_state *s = &team->coll->leader;
 
+    internode_await_read(team, fn);
     if (!credit_available(&s->calls, LEADER_EXCHANGES))
         internode_barrier(team, fn);
     credit_begin(&s->calls);

@@ -85,6 +85,11 @@ static struct bounds one_by_one(const struct schedule *s)
     return exactly(others(s));
 }
 
+static struct bounds copies_units(const struct schedule *s)
+{
+    return exactly(others(s) * (double)s->units);
+}
+
 static struct bounds twice(const struct schedule *s)
 {
     return exactly(2.0 * others(s));
@@ -307,6 +312,14 @@ static const struct algorithm algorithms[] = {
      pairwise_rounds,
      one_by_one,
      {"N-1 + 2 log N", "N-1 + 2 log N", "N-1"}},
+    {SCHEDULE_REDUCE_EXCHANGE,
+     false,
+     true,
+     SELECT_DIRECT_NODES,
+     one_by_one,
+     one_by_one,
+     copies_units,
+     {"N-1", "N-1", "m (N-1)"}},
     {SCHEDULE_REDUCE_DIRECT,
      false,
      true,

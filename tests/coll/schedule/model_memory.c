@@ -37,7 +37,7 @@ bool model_reduces(const struct model *m)
 {
     enum schedule_name name = m->config->schedule.name;
 
-    return (name >= SCHEDULE_REDUCE_DIRECT && name < SCHEDULE_PULL_BCAST) ||
+    return (name >= SCHEDULE_REDUCE_EXCHANGE && name < SCHEDULE_PULL_BCAST) ||
            name >= SCHEDULE_PULL_TREE;
 }
 

@@ -161,6 +161,8 @@ const struct mutant mutants[] = {
     {SCHEDULE_DISSEMINATION, lost_send, "a message is missing", "waits forever"},
     {SCHEDULE_REDUCE_DOUBLING, source_reused, "the source changes before it is read",
      "race: REDUCE"},
+    {SCHEDULE_REDUCE_EXCHANGE, source_reused, "the operand changes before it is read",
+     "race: REDUCE"},
     {SCHEDULE_REDUCE_RING, reduced_early, "an operand is used before it has arrived",
      "race: COPY"},
     {SCHEDULE_REDUCE_TREE, inbox_shared, "two messages have the same target",
