@@ -24,8 +24,8 @@ enum {
 };
 
 static const size_t counts[] = {
-    1,    7,     130, INTERNODE_BUFFER / 8 / 3, INTERNODE_BUFFER / 8 + 1, 5000,
-    8192, 40001, MOST};
+    1,     7,     130, INTERNODE_BUFFER / 8 / 3, INTERNODE_BUFFER / 8 + 1, 5000, 8192,
+    16400, 40001, MOST};
 enum { COUNTS = sizeof counts / sizeof counts[0] };
 
 static long *from, *to;
@@ -155,7 +155,12 @@ static void be_late(const struct group *g, long late)
  * and slots are reused. */
 static void try_eager(const struct group *g, long round)
 {
-    enum { CALLS = 200, LONGS = BCAST_EAGER_BYTES / sizeof(long), EACH_LATE = 40 };
+    /* While a leader is late, the root reuses slots. */
+    enum {
+        LONGS = BCAST_EAGER_BYTES / sizeof(long),
+        EACH_LATE = BCAST_EAGER_SLOTS + 8,
+        CALLS = 2 * EACH_LATE,
+    };
 
     for (long k = 0; k < CALLS; k++) {
         long late = round + k / EACH_LATE;

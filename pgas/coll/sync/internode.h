@@ -87,11 +87,12 @@ static inline const char *internode_part(const struct shmem_team *team, const ch
  * entered the collective.
  */
 void internode_begin(struct shmem_team *team);
-/* A leader returns from a collective while the PEs of its node may still read its scratch
- * memory: until all of them have closed the mailbox.  Waits for that; called before the
- * leader lets others write to its scratch memory again, or writes to it. */
 struct mailbox;
+/* A leader returns from a collective while the PEs of its node may still read its scratch
+ * memory, until all of them have closed the mailbox. */
 void internode_set_unread(struct shmem_team *team, const struct mailbox *b);
+/* Waits until they have.  A leader calls it before it writes to its scratch memory, or
+ * lets others write to it, again. */
 void internode_await_read(struct shmem_team *team, const char *fn);
 /* Barrier among the leaders; returns at once on other PEs. */
 void internode_barrier(struct shmem_team *team, const char *fn);

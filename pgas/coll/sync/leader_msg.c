@@ -11,12 +11,12 @@
  * a value of k before the message of k has arrived, and no scratch buffer is written
  * while it is read.  A leader knows this from an inter-node barrier after k - 2, or
  * because collective k - 1 returned after a message that depends on every leader
- * (leader_exchange_end with all).  The PEs of a node may read their leader's scratch
- * buffer after the end of an exchange; the leader waits for them before it begins the
- * next one (internode_await_read), hence before any message from which others learn that
- * it has ended the one before.  Most reductions are of that kind, so consecutive
+ * (leader_exchange_end with all).  Most reductions are of that kind, so consecutive
  * reductions need no barrier.  All leaders have equal counters, so all or none of them
- * enter a barrier.
+ * enter a barrier.  The PEs of a node may read their leader's scratch buffer after the end
+ * of an exchange; the leader waits for them before it begins the next one
+ * (internode_await_read), hence before any message from which others learn that it has
+ * ended the one before.
  *
  * Flow control: messages are unacknowledged notified puts; a leader only waits for the
  * local completion of its puts.  If a collective has more than LEADER_WORDS steps, it
