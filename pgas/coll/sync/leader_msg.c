@@ -13,8 +13,8 @@
  * because collective k - 1 returned after a message that depends on every leader
  * (leader_exchange_end with all).  Most reductions are of that kind, so consecutive
  * reductions need no barrier.  All leaders have equal counters, so all or none of them
- * enter a barrier.  The PEs of a node may read their leader's scratch buffer after the end
- * of an exchange; the leader waits for them before it begins the next one
+ * enter a barrier.  The PEs of a node may read their leader's scratch buffer after the
+ * end of an exchange; the leader waits for them before it begins the next one
  * (internode_await_read), hence before any message from which others learn that it has
  * ended the one before.
  *
