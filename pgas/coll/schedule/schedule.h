@@ -114,8 +114,9 @@ struct schedule_step {
  *   `peer` of SOURCE to block `rank` of the peer's DATA.
  *
  * allreduce in place:
- * - exchange: N - 1 messages of the whole data to N - 1 leaders at once, each of which
- *   combines all of them: 1 round, m (N - 1) bytes per leader.
+ * - exchange: N - 1 messages of the whole data to N - 1 leaders, each after the local
+ *   completion of the one before, and each leader combines all of them: 1 round,
+ *   m (N - 1) bytes per leader.
  * - direct: reduce-scatter and allgather by direct exchange: 2 rounds of N - 1 messages,
  *   2 m (N - 1) / N bytes per leader.
  * - ring: ring reduce-scatter and ring allgather (Patarasuk, Yuan 2009): 2 (N - 1) rounds

@@ -241,6 +241,11 @@ void net_unlock(struct net_ctx *c);
 int net_ctx_progress(struct net_ctx *c);
 int net_ctx_arm(struct net_ctx *c);
 bool net_ctx_send(struct net_ctx *c);
+/* Outstanding operations; the lock is held. */
+static inline uint64_t net_ctx_pending(const struct net_ctx *c)
+{
+    return pgas_self.net->t->pending(c->t, NULL);
+}
 /* After a call of the transport before which `pending` operations were outstanding and
  * that returned this number of events: true if some have ended, perhaps without an event,
  * by a failure for instance.  The caller then wakes the sleepers. */

@@ -643,7 +643,7 @@ bool net_quiet_begin(struct net_ctx *c, uint32_t drained, const char *fn)
 
     if (!net_try_lock(c))
         return false;
-    uint64_t pending = pgas_self.net->t->pending(c->t, NULL);
+    uint64_t pending = net_ctx_pending(c);
     o.rc = net_post_quiet(&o);
     if (o.rc == -EAGAIN)
         net_op_limit_others(&o);

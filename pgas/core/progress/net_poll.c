@@ -79,11 +79,6 @@ void net_wake_local(void)
         net_wake_sleepers();
 }
 
-static uint64_t net_ctx_pending(const struct net_ctx *c)
-{
-    return pgas_self.net->t->pending(c->t, NULL);
-}
-
 bool net_ctx_changed(struct net_ctx *c, uint64_t pending, int events)
 {
     uint64_t left = net_ctx_pending(c);

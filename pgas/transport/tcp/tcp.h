@@ -155,13 +155,13 @@ struct transport_ctx {
     uint64_t posts, posts_seen, posts_sent; /* all; at the last progress; sent by it */
     size_t frame;    /* queued bytes that are sent without waiting for a reply */
     bool fenced;     /* nothing was posted since the last fence */
-    uint32_t quiets; /* calls of quiet */
+    uint32_t quiets; /* attempts of quiet */
     uint32_t losses; /* of net->losses, those that were handled */
     int events;      /* since the last call of progress */
     struct tcp_client *clients, *closed; /* closed: freed after the current progress */
     unsigned nunknown;                   /* clients that are not authenticated */
     struct tcp_client *delayed;          /* clients with delayed acknowledgements */
-    unsigned idle_polls;                 /* calls of progress since then without events */
+    unsigned idle_polls; /* consecutive calls of progress without events */
     char *scratch;
 };
 

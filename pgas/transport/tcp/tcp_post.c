@@ -25,7 +25,7 @@ _Static_assert(TCP_RESULTS_MAX % RESULTS_FIRST == 0, "the ring doubles up to the
 /* How an operation is sent and completed. */
 struct tcp_post {
     struct tcp_peer *peer;
-    bool first; /* nothing is outstanding: send at once */
+    bool first; /* no reply is awaited (tcp_peer_is_awaited): send at once */
     bool now;   /* someone waits for the result */
 };
 
