@@ -5,7 +5,7 @@
 # that is only late does not.  Hang reports show the stage of the second initialization.
 set -eu
 . "$top_srcdir/tests/bugs/lib.sh"
-limit_ms=10000
+limit_ms=60000
 sizes=3
 [ -z "${PGAS_TEST_LONG:-}" ] || sizes='2 3 5'
 

@@ -5,7 +5,7 @@
 # not run.
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 bugs=$top_builddir/tests/bugs
-limit_s=10
+limit_s=60
 
 skip() {
     echo "skipped: $*"

@@ -6,7 +6,7 @@
 set -eu
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 exits=$top_builddir/tests/ft/exits
-jobs=4 timeout_s=15
+jobs=4 timeout_s=30
 [ -z "${PGAS_TEST_LONG:-}" ] || jobs=40
 
 # PE 1 dies at its first recv; the server's answers, several calls of send, are delayed, so that
@@ -48,7 +48,7 @@ EOF
 ${CC:-cc} -O1 -fPIC -shared -DDELAY_US=3000 "$work/broken.c" -o "$work/broken.so"
 for i in $(seq $jobs); do
     began=$(now_ms) got=0
-    timeout -s KILL 40 env "$mark" TMPDIR="$work/tmp" LD_PRELOAD="$work/broken.so" SHMEM_FT=continue \
+    timeout -s KILL 60 env "$mark" TMPDIR="$work/tmp" LD_PRELOAD="$work/broken.so" SHMEM_FT=continue \
         ASAN_OPTIONS="verify_asan_link_order=0:${ASAN_OPTIONS:-}" "$OSHRUN" --timeout $timeout_s \
         -n 4 "$exits" init 100000000 >"$work/out" 2>"$work/err" || got=$?
     case $got in

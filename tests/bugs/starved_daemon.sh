@@ -10,7 +10,8 @@ set -eu
 stopped_s=4 # longer than LINK_HOST_MS
 timeout_s=3
 busy_s=8 # longer than twice timeout_s
-soon_ms=5000 # below the 7 s that a signal would wait for the registration
+soon_ms=30000 # a signal would wait for the registration, slow_s
+slow_s=60
 
 pes_are_up() { [ "$(grep -c 'is up' "$work/out")" = 2 ]; }
 daemon() { pgrep -P "$pid" -f node-daemon | head -n 1; }
@@ -35,6 +36,7 @@ ended_with 0
 cat >"$work/slow.c" <<'EOF'
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pmix_server.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -55,6 +57,7 @@ pmix_status_t PMIx_server_register_nspace(const pmix_nspace_t nspace, int n,
         void *symbol;
         __typeof__(PMIx_server_register_nspace) *function;
     } real = {dlsym(RTLD_NEXT, "PMIx_server_register_nspace")};
+    close(creat(getenv("SLOW_ENTERED"), 0600));
     on_done = done;
     if (getenv("SLOW_THREAD") != NULL)
         done = slow_done;
@@ -71,6 +74,7 @@ exec env LD_PRELOAD="$work/slow.so" SHMEM_LAUNCH_TIMEOUT=$timeout_s \\
     ASAN_OPTIONS="verify_asan_link_order=0:\${ASAN_OPTIONS:-}" "$OSHRUN" "\$@"
 EOF
 chmod +x "$work/oshrun"
+export SLOW_ENTERED="$work/entered"
 oshrun=$OSHRUN
 OSHRUN=$work/oshrun
 began=$(now_ms)
@@ -83,8 +87,9 @@ ends_at_once() {
     signal=$1
     status=$2
     shift 2
+    rm -f "$SLOW_ENTERED"
     start "$@" -n 2 echo started
-    sleep 1
+    until_true 20 test -e "$SLOW_ENTERED" || fail "the registration did not begin"
     began=$(now_ms)
     kill -"$signal" "$pid"
     ended_with "$status"
@@ -94,7 +99,7 @@ ends_at_once() {
     [ ! -s "$work/out" ] || fail "PEs were started after SIG$signal"
 }
 
-export SLOW_THREAD=$busy_s
+export SLOW_THREAD=$slow_s
 ends_at_once INT 130
 ends_at_once TERM 143 --vnodes 2
 began=$(now_ms)

@@ -89,7 +89,8 @@ static void exits_end(long delay_us)
     if (exits_is("finalize")) {
         exits_kill_after(delay_us);
         shmem_finalize();
-        check_sleep_us(DELAY_US);
+        for (;;)
+            check_sleep_us(DELAY_US);
     }
 }
 
@@ -126,8 +127,8 @@ int main(int argc, char **argv)
         exits_survive();
         return 0;
     }
-    if (exits_is("init"))
-        check_sleep_us(2 * DELAY_US);
+    while (exits_is("init"))
+        check_sleep_us(DELAY_US);
     exits_end(delay_us);
     return exits_is("return") ? EXIT_STATUS : 0;
 }

@@ -7,7 +7,7 @@ set -eu
 : "${top_srcdir:?}"
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 exits=$top_builddir/tests/ft/exits
-limit_s=40 most_ms=5000
+limit_s=40 most_ms=20000
 
 # ends FT STATUS TEXT OPTIONS WAY..: a job of 4 PEs ends with STATUS (a pattern of grep -E) and
 # TEXT in the messages of oshrun.

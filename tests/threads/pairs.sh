@@ -42,8 +42,8 @@ while [ $repeats -gt 0 ]; do
 done
 
 # A library with one lock around its calls is reported.
-job 1 '' '-g -w 0.3 -c wait_until,team_sync'
+job 1 '' '-g -w 3 -c wait_until,team_sync'
 says 'FAIL: thread 0 in wait_until, thread 1 in team_sync: team_sync has not returned'
-job 1 '--vnodes 3' '-g -w 0.5 -c get,get'
+job 1 '--vnodes 3' '-g -w 3 -c get,get'
 says 'FAIL: thread 0 in get, thread 1 in get: get has not returned'
 finish

@@ -37,7 +37,7 @@ suite() {
 }
 
 run_suite() {
-    timeout -k 5 "${SUITE_SECONDS:-300}" "$top_builddir/tests/transport/suite" "$@"
+    timeout -k 5 "${SUITE_SECONDS:-900}" "$top_builddir/tests/transport/suite" "$@"
 }
 
 finish() {

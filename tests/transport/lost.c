@@ -29,8 +29,8 @@ enum {
     BLOCKS = 40, /* more than a context of ofi has bounce buffers */
     BLOCKS_SPACE = 64 << 10,
     SETTLE_MS = 50,
-    LATE_MS = 300,  /* for effects of operations that have completed */
-    LIMIT_MS = 500, /* for quiet after lost() */
+    LATE_MS = 300,   /* for effects of operations that have completed */
+    LIMIT_MS = 5000, /* for quiet after lost() */
 };
 static const uint64_t ns_per_ms = 1000000;
 
@@ -80,6 +80,7 @@ static pid_t lost_pid(struct pe *pe)
     const uint64_t *word = &pe->shared->pe[LOST].word[PID_WORD];
 
     WAIT_MEMORY(&pe->ctx0, "PE 1 to stop", load(word) != 0);
+    await_stop((pid_t)load(word));
     nap(pe, SETTLE_MS);
     pe->expect_failed = true;
     pe->members = pe->npes - 1;

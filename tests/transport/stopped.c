@@ -36,6 +36,7 @@ static pid_t stopped_pid(struct pe *pe)
     const uint64_t *word = &pe->shared->pe[STOPPED].word[PID_WORD];
 
     WAIT_MEMORY(&pe->ctx0, "PE 1 to stop", load(word) != 0);
+    await_stop((pid_t)load(word));
     nap(pe, SETTLE_MS);
     return (pid_t)load(word);
 }

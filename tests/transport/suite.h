@@ -149,6 +149,8 @@ void wait_step(struct wait *wait);
 void barrier_at(struct pe *pe, int line);
 #define barrier(pe) barrier_at(pe, __LINE__)
 void nap(struct pe *pe, unsigned ms);
+/* Waits up to 10 s until a process is stopped by a signal. */
+void await_stop(pid_t pid);
 /* Yield the processor (sim: make progress) during a poll loop. */
 void relax(struct chan *chan);
 uint64_t now_ns(void);

@@ -174,6 +174,28 @@ void nap(struct pe *pe, unsigned ms)
         sleep_us(ms * US_PER_MS);
 }
 
+static char process_state(pid_t pid)
+{
+    char path[40], state = 0;
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    f = fopen(path, "r");
+    if (f != NULL && fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+        state = 0;
+    if (f != NULL)
+        fclose(f);
+    return state;
+}
+
+void await_stop(pid_t pid)
+{
+    enum { TRIES = 10000 };
+
+    for (int i = 0; i < TRIES && process_state(pid) != 'T'; i++)
+        sleep_us(US_PER_MS);
+}
+
 /* -- the barrier ---------------------------------------------------------------- */
 
 static void futex(uint32_t *word, int op, uint32_t value, unsigned ms)

@@ -18,7 +18,7 @@
 
 enum {
     LIMIT_MS = 1200, /* load may delay a tick for most of it */
-    SLACK_MS = 1000,
+    SLACK_MS = 5000,
     MS = 1000000,
     TRIES = 100,
     WAIT_MS = 10000,

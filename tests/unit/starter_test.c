@@ -23,7 +23,7 @@
 #define LINES_MAX 400
 #define WAIT_MS   20000
 #define SHORT_MS  300
-#define STOPS_MS  2500
+#define STOPS_MS  10000
 
 /* Like ssh: the arguments after the host are joined to one shell command. */
 #define AS_SSH "host=$1; shift; HOST=$host exec sh -c \"$*\""
@@ -440,7 +440,7 @@ Test(starter, control_characters_do_not_reach_the_terminal)
 Test(starter, output_of_processes_that_an_agent_left_is_read)
 {
     struct starter_config c = config(STARTER_AGENT, 1, "/bin/true");
-    c.agent = script("agent", "(sleep 0.3; echo pid=$$; echo later) & exit 0");
+    c.agent = script("agent", "(sleep 2; echo pid=$$; echo later) & exit 0");
     run(&c, 1);
     cr_assert_eq(t.lines, 0);
     t.wanted = "later";
@@ -479,7 +479,7 @@ static void said_up(void *arg, uint32_t node, const char *line)
     said(arg, node, line);
     if (++t.here > t.most)
         t.most = t.here;
-    if (!t.arrival.running)
+    if (!t.arrival.running && (t.arrivals > 0 || t.here == 32))
         loop_after(&t.loop, &t.arrival, t.arrivals == 0 ? SHORT_MS * 5 : 1);
 }
 
@@ -546,7 +546,9 @@ Test(starter, stop_reads_the_last_output)
 Test(starter, stop_waits_for_connected_daemons)
 {
     struct starter_config c = config(STARTER_AGENT, 2, "/bin/true");
-    c.agent = script("agent", "trap 'echo TERM' TERM; echo up; sleep 0.2; echo leaves");
+    c.agent = script("agent", "trap 'echo TERM' TERM; echo up\n"
+                              "case $1 in *1) sleep 0.2; echo leaves ;;\n"
+                              "*) sleep 30 & wait; kill $! ;; esac");
     run_until(&c, "up");
     run_for(SHORT_MS / 4);
     starter_arrived(t.s, 1);

@@ -56,7 +56,8 @@ for late in 0 1; do
     took=$(($(now_ms) - begin - late * 1000))
     refused "late $late" 5 'vn0: 2, vn1: 2, vn2: 1'
     [ $took -lt 8000 ] || fail "a job that cannot run took $took ms to end"
-    [ "$(wc -l <"$work/err")" -eq 2 ] || {
+    # Besides these two, a late PE may report the end of the PE that made the node segment.
+    [ "$(grep -vc 'if the PE that made it' "$work/err")" -eq 2 ] || {
         fail "a job that cannot run prints other messages"
         cat "$work/err"
     }

@@ -250,7 +250,7 @@ static int compare(const void *a, const void *b)
  */
 static void test_soon(int form, size_t n)
 {
-    enum { SOON_US = 4000, ROUNDS = 5, TRIES = 9 };
+    enum { SOON_US = 4000, ROUNDS = 25, TRIES = 9 };
     static long slow; /* decided by PE 1, so that both PEs take the same branch */
     for (int round = 0; round < ROUNDS; round++) {
         uint64_t late[TRIES];

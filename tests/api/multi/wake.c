@@ -16,7 +16,7 @@ enum { BLOCK = 1 << 20 };
 static unsigned char block[BLOCK] __attribute__((aligned(16)));
 static uint64_t released_at; /* ns, written by the waker before it wakes */
 
-enum { NAP_US = 60000, LATE_MS = 500, WAYS = 13, PLAIN_STORE = 5 };
+enum { NAP_US = 60000, LATE_MS = 10000, WAYS = 13, PLAIN_STORE = 5 };
 
 static uint64_t now_ns(void)
 {
@@ -150,7 +150,7 @@ static uint64_t median_late(int way, uint64_t *seed)
  */
 static void test_soon(int way, uint64_t *seed)
 {
-    enum { SOON_US = 4000, ROUNDS = 5 };
+    enum { SOON_US = 4000, ROUNDS = 25 };
     static long slow; /* decided by PE 1, so that both PEs take the same branch */
     for (int round = 0; round < ROUNDS; round++) {
         uint64_t late = median_late(way, seed);

@@ -24,7 +24,7 @@
 enum { NODES = 5, ALL = NODES * LOCAL, NS_PER_US = 1000, NS_PER_MS = 1000000 };
 
 /* Load may delay a detection by so much before the test fails. */
-enum { SLACK_MS = 1000 };
+enum { SLACK_MS = 5000 };
 
 static struct job job;
 static uint64_t dead; /* PEs that have failed */
@@ -61,7 +61,7 @@ static void await_node(uint32_t node, uint64_t since_ns, const char *how)
     double ms = (double)(first - since_ns) / NS_PER_MS;
     printf("%s: detected after %.1f ms, known everywhere %.0f us later\n", how, ms,
            (double)(job_now_ns() - first) / NS_PER_US);
-    if (ms < period_ms - 5 || ms > timeout_ms + SLACK_MS)
+    if (ms < period_ms / 2 || ms > timeout_ms + SLACK_MS)
         job_die("the detection took %.1f ms, not %u to %u", ms, period_ms, timeout_ms);
 }
 
@@ -344,13 +344,16 @@ static void test_secret(void)
     if (mesh == NULL || !ft_mesh_join(mesh, &as))
         job_die("no mesh: %s", why);
     ft_mesh_send(mesh, 2, 1, "hello", 5);
-    uint64_t end = job_now_ns() + UINT64_C(500) * NS_PER_MS;
+    /* Until it is refused, and then long enough for another refusal. */
+    uint64_t end = job_now_ns() + UINT64_C(10000) * NS_PER_MS;
     while (job_now_ns() < end) {
         struct pollfd fd = {.fd = ft_mesh_fd(mesh), .events = POLLIN};
         poll(&fd, 1, 1);
         ft_mesh_step(mesh, job_now_ns());
-        if (closed > 0 && ft_mesh_idle(mesh) && closed == 1)
+        if (closed == 1 && ft_mesh_idle(mesh)) {
             closed = 2;
+            end = job_now_ns() + UINT64_C(100) * NS_PER_MS;
+        }
     }
     if (closed == 0)
         job_die("an agent with another secret is not refused");

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SECONDS = 3 };
+enum { SECONDS = 6 };
 static int flag;
 
 static void *set_later(void *arg)

@@ -63,15 +63,15 @@ agent "[ \$1 = far1 ] || { echo 'node daemon is up: 1 far2'; exec sleep 60; }; $
 begin=$(now_ms)
 SHMEM_LAUNCH_TIMEOUT=3 run 1 --launch-agent "$work/agent" -H $two -n 2 -N 1 "$client"
 took=$(($(now_ms) - begin))
-[ $took -le 9000 ] || fail "a daemon that does not connect: took $took ms"
+[ $took -le 20000 ] || fail "a daemon that does not connect: took $took ms"
 says 'far2: its node daemon has not connected within 4.0 s'
 check_nothing_left "a daemon that does not connect"
 
 # An agent that never ends.
 agent "trap '' TERM; sleep 60 & [ \$1 = far2 ] || { $as_ssh; }; while :; do wait; done"
 begin=$(now_ms)
-SHMEM_LAUNCH_START_TIMEOUT=1 run 1 --launch-agent "$work/agent" -H $two -n 2 -N 1 "$client"
+SHMEM_LAUNCH_START_TIMEOUT=5 run 1 --launch-agent "$work/agent" -H $two -n 2 -N 1 "$client"
 took=$(($(now_ms) - begin))
-[ $took -le 5000 ] || fail "an agent that never ends: took $took ms"
-says 'far2: its node daemon has not connected within 1.0 s'
+[ $took -le 25000 ] || fail "an agent that never ends: took $took ms"
+says 'far2: its node daemon has not connected within 5.0 s'
 finish

@@ -6,7 +6,7 @@
 # shellcheck disable=SC2016 # PEs and agents expand what is in single quotes
 set -eu
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
-limit_s=40
+limit_s=60
 late_s=20 # limit for the start of the PEs of a job
 slack_ms=0
 [ -z "${SANITIZED:-}" ] || slack_ms=6000
@@ -131,7 +131,7 @@ agent() {
 
 # Four PEs; node b starts late, while the PEs of a run.
 start_with_late() {
-    agent b 8
+    agent b 60
     start --launch-agent "$work/agent" -H a:2,b:2 "$@"
     await_pes 2
 }
@@ -147,7 +147,7 @@ ctrl_z() {
     start_waiting
     await_pes $npes
     kill -TSTP "$pid"
-    until_true 1 stopped || fail "Ctrl-Z does not stop all of $(oshruns)"
+    until_true 20 stopped || fail "Ctrl-Z does not stop all of $(oshruns)"
     sleep 4
     stopped || fail "not all are still stopped"
     kill -CONT "$pid"
@@ -204,12 +204,12 @@ usr1_to_all() {
 # A daemon sends its part of the table after the time limit.
 stacks_after_table() {
     export SHMEM_LAUNCH_FANOUT="$1" SHMEM_LAUNCH_TIMEOUT=20
-    start -v --timeout 2 --vnodes 3 -n 3 sh -c "$pe_hangs"
+    start -v --timeout 6 --vnodes 3 -n 3 sh -c "$pe_hangs"
     await_pes 3
     slow=$(daemons | tail -n 1)
     kill -STOP "$slow"
     kill -USR1 "$pid"
-    until_true 10 grep -q 'has not ended after 2 s' "$work/err" || fail "no time-out"
+    until_true 30 grep -q 'has not ended after 6 s' "$work/err" || fail "no time-out"
     kill -CONT "$slow"
     ended_with 124
     says 'state of 3 PEs'
@@ -227,7 +227,7 @@ late_interrupt() {
     begin=$(now_ms)
     kill -INT "$pid"
     ended_with 130
-    took_at_most 5000 "the end by SIGINT"
+    took_at_most 30000 "the end by SIGINT"
     ! grep -q 'cannot be killed' "$work/err" || fail "$(cat "$work/err")"
 }
 
@@ -236,7 +236,7 @@ late_interrupt_deaf() {
     begin=$(now_ms)
     kill -INT "$pid"
     ended_with 130
-    took_at_most 7500 "the end by SIGINT, SIGKILL"
+    took_at_most 30000 "the end by SIGINT, SIGKILL"
     ! grep -q 'cannot be killed' "$work/err" || fail "$(cat "$work/err")"
 }
 
@@ -247,25 +247,25 @@ late_interrupt_twice() {
     sleep 0.1
     kill -INT "$pid"
     ended_with 130
-    took_at_most 5000 "the end by two SIGINT"
+    took_at_most 30000 "the end by two SIGINT"
     ! grep -q 'cannot be killed' "$work/err" || fail "$(cat "$work/err")"
 }
 
 late_failure() {
     begin=$(now_ms)
-    agent b 8
+    agent b 60
     start --launch-agent "$work/agent" -H a:2,b:2 sh -c 'sleep 0.3; exit 5'
     ended_with 5
-    took_at_most 10000 "the end by a PE"
+    took_at_most 30000 "the end by a PE"
     says 'exited with status 5'
     ! grep -q 'cannot be killed' "$work/err" || fail "$(cat "$work/err")"
 }
 
 late_timeout() {
     begin=$(now_ms)
-    start_with_late -v --timeout 1 sh -c "$pe_hangs"
+    start_with_late -v --timeout 6 sh -c "$pe_hangs"
     ended_with 124
-    took_at_most 15000 "the end by --timeout" # a debugger takes its time
+    took_at_most 40000 "the end by --timeout" # a debugger takes its time
     says '   0 a '
     says ' b: .*not .*started'
     ! grep -q 'cannot be killed' "$work/err" || fail "$(cat "$work/err")"
@@ -293,13 +293,28 @@ late_reader() {
     timeout -s KILL $limit_s env "$mark" TMPDIR="$work/tmp" "$OSHRUN" \
         --launch-agent "$work/agent" --host a:1,b:1 sh -c "$1" 2>"$work/err" |
         head -n 1 >"$work/out"
-    took_at_most 9000 "yes | head"
+    took_at_most 25000 "yes | head"
     prints '^y$'
     silent
 }
 
 ticks_of() {
     sed 's/.*) //' "/proc/$1/stat" | cut -d' ' -f12,13 | tr ' ' +
+}
+
+# is_busy NODES: a process of oshrun uses the processor, or not all daemons run; sets $busy.
+is_busy() {
+    for p in $(oshruns); do
+        echo "$p $(($(ticks_of "$p")))"
+    done >"$work/before"
+    sleep 2
+    busy=
+    while read -r p before; do
+        used=$(($(ticks_of "$p") - before))
+        [ $used -lt 50 ] || busy="oshrun $p used $used ticks of 200 while it was blocked"
+    done <"$work/before"
+    [ "$(wc -l <"$work/before")" -gt "$1" ] || busy="not all daemons run"
+    [ -n "$busy" ]
 }
 
 # blocked_output FANOUT NODES PES: no process reads the output.
@@ -310,20 +325,15 @@ blocked_output() {
     env "$mark" TMPDIR="$work/tmp" "$OSHRUN" --vnodes "$2" -n "$3" yes \
         >"$work/fifo" 2>"$work/err" </dev/null 3>&- &
     pid=$!
-    sleep 2 # all is full
-    for p in $(oshruns); do
-        echo "$p $(($(ticks_of "$p")))"
-    done >"$work/before"
-    sleep 2
-    while read -r p before; do
-        used=$(($(ticks_of "$p") - before))
-        [ $used -lt 50 ] || fail "oshrun $p used $used ticks of 200 while it was blocked"
-    done <"$work/before"
-    [ "$(wc -l <"$work/before")" -gt "$2" ] || fail "not all daemons run"
+    tries=15
+    while sleep 2 && is_busy "$2" && [ $tries -gt 0 ]; do # until all is full
+        tries=$((tries - 1))
+    done
+    [ -z "$busy" ] || fail "$busy"
     begin=$(now_ms)
     kill -INT "$pid"
     ended_with 130
-    took_at_most 6000 "the end by SIGINT while the output is blocked"
+    took_at_most 30000 "the end by SIGINT while the output is blocked"
     exec 3>&-
 }
 
@@ -342,16 +352,16 @@ left_session() {
     export SHMEM_LAUNCH_FANOUT="$1"
     start --vnodes 3 -n 3 sh -c "$pe_leaves" "$work/left"
     ended_with 0
-    until_true 3 strays 3 || fail "after success: $(marked | wc -l) detached processes, not 3"
+    until_true 20 strays 3 || fail "after success: $(marked | wc -l) detached processes, not 3"
     sleep 0.5
     strays 3 || fail "a while after success: $(marked | wc -l) detached processes, not 3"
     for p in $(marked); do
         kill -KILL "$p"
     done
-    until_true 2 strays 0 || fail "they do not end"
+    until_true 20 strays 0 || fail "they do not end"
     start --vnodes 3 -n 3 sh -c "$pe_leaves; sleep 0.5; exit 3" "$work/left"
     ended_with 3
-    until_true 3 strays 0 || fail "after a failure: $(marked | wc -l) detached processes"
+    until_true 20 strays 0 || fail "after a failure: $(marked | wc -l) detached processes"
 }
 
 daemon_gets_term() {
@@ -377,12 +387,12 @@ daemon_is_killed() {
 
 # More hosts than agents at a time: each daemon has its own time limit to connect.
 start_time() {
-    agent '*' 2.5
+    agent '*' 5
     begin=$(now_ms)
-    SHMEM_LAUNCH_START_TIMEOUT=4 run 0 --launch-agent "$work/agent" \
+    SHMEM_LAUNCH_START_TIMEOUT=9 run 0 --launch-agent "$work/agent" \
         -H "h[1-40]:1" -n 40 true
     took=$(($(now_ms) - begin))
-    [ $took -ge 4500 ] || fail "all agents ran at once: the test is void ($took ms)"
+    [ $took -ge 9500 ] || fail "all agents ran at once: the test is void ($took ms)"
     silent
 }
 

@@ -12,10 +12,10 @@
  * each of them DELAY_MS after the barrier; early: killed before PMIx_Init; hang:
  * something else kills them.  OPERATION, one after the other by each survivor, while the
  * victims wait: fence (of all), pair (fence of PE 0 and the last victim), group, connect
- * (of all), get (data of the last victim, who has put none), pause, mark (PE 0 marks the
- * victims as failed in the alive map of its node, as the agent does).  A survivor prints
- * "PE N survived" after it has got the event of each victim, once, and passed one more
- * fence of all.
+ * (of all), get (data of the last victim, who has put none), pause (until the file
+ * $FT_GO exists), mark (PE 0 marks the victims as failed in the alive map of its node, as
+ * the agent does).  A survivor prints "PE N survived" after it has got the event of each
+ * victim, once, and passed one more fence of all.
  */
 #include "config.h"
 
@@ -38,7 +38,6 @@
 enum {
     PES_MAX = 64,
     DELAY_MS = 200,
-    PAUSE_MS = 500,
     WAIT_MS = 15000, /* for an event */
     AGAIN_MS = 150,  /* for one too many */
     HANG_S = 60,
@@ -176,7 +175,8 @@ static void operate(const char *name)
         if (PMIx_Get(&pair[1], "never", NULL, 0, &value) == PMIX_SUCCESS)
             fail("got data that was never put");
     } else if (strcmp(name, "pause") == 0) {
-        sleep_ms(PAUSE_MS);
+        while (access(getenv("FT_GO"), F_OK) != 0)
+            sleep_ms(10);
     } else if (strcmp(name, "mark") == 0) {
         if (me.rank == 0)
             mark_victims();

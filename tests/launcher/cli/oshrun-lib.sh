@@ -84,9 +84,9 @@ nothing_left() {
     [ -z "$(marked)" ] && [ -z "$(ls -A "$work/tmp")" ]
 }
 
-# Fails if a process or a file remains after two seconds.
+# Fails if a process or a file remains after 20 seconds.
 check_nothing_left() {
-    until_true 2 nothing_left && return 0
+    until_true 20 nothing_left && return 0
     fail "$1: left behind: processes '$(marked)', files '$(find "$work/tmp" | head)'"
     for p in $(marked); do
         tr '\0' ' ' <"/proc/$p/cmdline" || true

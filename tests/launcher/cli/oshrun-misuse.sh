@@ -29,7 +29,7 @@ exactly() {
 # merged N PATTERN ARGS...: oshrun prints N lines that match, after a few attempts if the
 # machine is so busy that lines come late.
 merged() {
-    n=$1 pattern=$2 attempts=5
+    n=$1 pattern=$2 attempts=15
     shift 2
     while :; do
         run 1 "$@"
@@ -49,7 +49,7 @@ if command -v addr2line >/dev/null || command -v eu-addr2line >/dev/null; then
         merged 1 "^pgas: PE 0-7: $wrong; $put" --vnodes $vnodes -n 8 "$bad" thread
         merged 1 "^pgas: PE 0-7: $wrong; $put" --vnodes $vnodes -n 8 "$wrapped" put
         merged 1 "^pgas: PE 0-7: $wrong; called by put\$" --vnodes $vnodes -n 8 "$symbols" put
-        merged 2 "^pgas: PE [01],.*; called by \(put $(at put)\|get $(at get)\)\$" \
+        merged 2 "^pgas: PE \(0,2,4,6: .*shmem_long_put.*put $(at put)\|1,3,5,7: .*shmem_long_get.*get $(at get)\)\$" \
             --vnodes $vnodes -n 8 "$bad" two
         says '^pgas: PE 0,2,4,6: .*shmem_long_put'
         says '^pgas: PE 1,3,5,7: .*shmem_long_get'

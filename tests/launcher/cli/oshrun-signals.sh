@@ -21,20 +21,29 @@ for s in INT:130 TERM:143 HUP:129 QUIT:131; do
     kill "-${s%:*}" "$pid"
     ended_with "${s#*:}"
     took=$(($(now_ms) - begin))
-    [ "$took" -lt 4000 ] || fail "SIG${s%:*}: the end lasted $took ms"
+    [ "$took" -lt 15000 ] || fail "SIG${s%:*}: the end lasted $took ms"
     says "got signal $((${s#*:} - 128))"
     check_nothing_left "SIG${s%:*}"
 done
 
-# PEs that ignore SIGINT: the second one kills them.
-start -n 2 sh -c 'trap "" INT TERM; echo is there; sleep 60; sleep 60; sleep 60'
-until_true 10 there 2 || fail "the PEs do not start"
-begin=$(now_ms)
-kill -INT "$pid"
-sleep 0.1
-kill -INT "$pid"
-ended_with 130
-took=$(($(now_ms) - begin))
+# PEs that ignore SIGINT: the second one kills them.  After the first one alone, this would take at
+# least 500 ms; one attempt that takes less shows it.
+end_by_two_sigints() {
+    start -n 2 sh -c 'trap "" INT TERM; echo is there; sleep 60; sleep 60; sleep 60'
+    until_true 10 there 2 || fail "the PEs do not start"
+    begin=$(now_ms)
+    kill -INT "$pid"
+    sleep 0.1
+    kill -INT "$pid"
+    ended_with 130
+    took=$(($(now_ms) - begin))
+}
+attempts=10
+end_by_two_sigints
+while [ "$took" -ge 450 ] && [ $attempts -gt 0 ]; do
+    attempts=$((attempts - 1))
+    end_by_two_sigints
+done
 [ "$took" -lt 450 ] || fail "the second SIGINT: the end lasted $took ms"
 
 # Other signals are forwarded.
@@ -96,8 +105,8 @@ done
 kill -TERM "$pid"
 ended_with 143
 
-run 124 -v --timeout 1 -n 3 "$client" hang
-says 'has not ended after 1 s'
+run 124 -v --timeout 5 -n 3 "$client" hang
+says 'has not ended after 5 s'
 says '    2 [^ ]*  *[0-9]* *S '
 if command -v gdb >/dev/null; then
     says 'stack of PE 0-2:'

@@ -18,7 +18,7 @@
 #include <time.h>
 
 #define MS         1000000ull
-#define AT_ONCE_MS 1000u
+#define AT_ONCE_MS 10000u
 #define LOCAL_MS   2000u /* time-out of libpmix for data of PEs of the node */
 #define TIMEOUT_S  1
 #define ROUNDS     12 /* of fences of the same sets */
@@ -278,8 +278,9 @@ static void mode_fence_timeout(void)
     int s = TIMEOUT_S;
     pmix_info_t info;
     PMIX_INFO_LOAD(&info, PMIX_TIMEOUT, &s, PMIX_INT);
+    barrier();
     if (me.rank == npes - 1) {
-        sleep_ms(TIMEOUT_S * 1000 + 500);
+        sleep_ms(TIMEOUT_S * 1000 + 4000);
         return;
     }
     uint64_t begin = now_ms();

@@ -18,9 +18,9 @@ short=1
 [ -z "${PGAS_TEST_LONG:-}${FAULT_WAYS:-}${FAULTS:-}${FAULT_MOMENTS:-}" ] || short=
 # The build tests the others.
 [ -z "${DISTCHECK:-}" ] || ways=hosts faults=kill
-end_ms=15000  # the job, after the fault
+end_ms=25000  # the job, after the fault
 clean_s=10    # reachable hosts, after the end of the job
-alone_ms=15000 # a host that is cut off is clean, after the fault
+alone_ms=25000 # a host that is cut off is clean, after the fault
 nodes=3
 per_node=2
 npes=$((nodes * per_node))
@@ -154,7 +154,7 @@ moment() {
     else
         until_true 20 all_there || fail "$what: the PEs do not start"
     fi
-    until_true 5 find_daemon || fail "$what: no daemon starts"
+    until_true 20 find_daemon || fail "$what: no daemon starts"
     [ "$moment" != exit ] || pause 450
 }
 
@@ -246,7 +246,7 @@ strike_sample() {
 }
 
 limit_s=20
-SHMEM_LAUNCH_START_TIMEOUT=3 # of daemons that have not called: 30 without this
+SHMEM_LAUNCH_START_TIMEOUT=8 # of daemons that have not called: 30 without this
 export SHMEM_LAUNCH_START_TIMEOUT SHMEM_LAUNCH_TIMEOUT SHMEM_LAUNCH_FANOUT
 for way in $ways; do
     if [ "$way" = hosts ]; then

@@ -4,9 +4,9 @@
 # by itself or by --if.
 set -eu
 . "$top_srcdir/tests/launcher/hosts/lib.sh"
-limit_s=20
-start_ms=15000 # with one network that does not answer
-SHMEM_LAUNCH_TIMEOUT=2 SHMEM_LAUNCH_START_TIMEOUT=6
+limit_s=40
+start_ms=25000 # with one network that does not answer
+SHMEM_LAUNCH_TIMEOUT=2 SHMEM_LAUNCH_START_TIMEOUT=12
 export SHMEM_LAUNCH_TIMEOUT SHMEM_LAUNCH_START_TIMEOUT
 hosts_up 2
 
