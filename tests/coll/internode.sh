@@ -16,18 +16,19 @@ over_nodes() {
     done
 }
 stress=0
-for_each "ofi ${long:+ucx tcp}" over_nodes
+# The runs with faults are the short form of tcp and of ofi.
+[ -z "$brief$long" ] || for_each "ofi ${long:+ucx tcp}" over_nodes
 # With too little shared memory for the leader scratch buffers; on more nodes than those whose
 # leaders exchange messages directly (DIRECT_NODES).
 little_memory() {
     run 0 --timeout $stacks_s -x SHMEM_SHARED_SIZE=64k --vnodes "$1" -n "$2" "$program" $rounds
 }
-if [ -z "$brief" ]; then for_each ucx little_memory 6 7; else little_memory 2 3; fi
+if [ -z "$brief" ]; then for_each ucx little_memory 6 6; else little_memory 2 3; fi
 # With results that do not depend on the order of arrival; with a transport that does not order
 # messages; with injected delays, reordering and refused posts.
 run_with_faults() {
     run 0 --timeout $stacks_s -x SHMEM_REPRODUCIBLE=1 -x SHMEM_DEBUG=1 -x SHMEM_TRANSPORT=ofi \
-        -x SHMEM_NET_DISABLE=order --vnodes 3 -n 4 "$program" $rounds
+        -x SHMEM_STRESS=1 -x SHMEM_NET_DISABLE=order --vnodes 3 -n 5 "$program" $rounds
     run 0 --timeout $stacks_s -x SHMEM_FAULTS=seed=5,delay=100us,reorder,eagain=20 \
         --vnodes 3 -n 3 "$program" $rounds
 }

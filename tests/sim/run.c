@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * run.c - runs simulated jobs with random programs and faults, one for each seed:
- *   run [--seed=S] [--count=N] [--calls=N] [--ft] [--verbose]
+ *   run [--seed=S] [--count=N] [--calls=N] [--limit=SECONDS] [--ft] [--verbose]
  * The seed determines the size of the job, its settings, its faults and its program.  A
  * job must end with right results; if a PE or a node is killed, it may instead be ended
  * by a PE that reports the loss, or by the launcher.  The first seed that fails is
@@ -33,7 +33,7 @@ enum {
     FORCED_IN = 3, /* one algorithm in so many is set */
     REPORT = 2048, /* bytes of messages shown */
     CHUNK = 1000,  /* seeds of a process */
-    SEED_S = 10,   /* the most that a job may take, in real time */
+    SEED_S = 10,   /* the most that a job may take, in real time, without --limit */
 };
 
 enum { STREAM_JOB = 100, STREAM_FT_JOB = 101 }; /* of the seed */
@@ -56,12 +56,14 @@ enum {
 struct options {
     uint64_t seed, count;
     int calls;
+    unsigned limit_s;
     bool ft, verbose;
 };
 
 static const char *program_name;
 static uint64_t seed_now;
-static struct options options = {.seed = 1, .count = 1, .calls = CALLS};
+static struct options options = {
+    .seed = 1, .count = 1, .calls = CALLS, .limit_s = SEED_S};
 static int messages_fd = -1, stderr_fd = -1;
 
 /* ---- the messages of the PEs ------------------------------------------------------ */
@@ -276,7 +278,7 @@ static bool run_seed(const struct options *o, uint64_t seed)
         o->ft ? choose_ft_job(seed, &ft_program) : choose_job(seed, &program);
     seed_now = seed;
     messages_clear();
-    alarm(SEED_S);
+    alarm(o->limit_s);
     struct job_result r = job_run(&c);
     bool right = o->ft ? is_ft_right(&c, &r, &ft_program, why, sizeof why)
                        : is_right(&c, &r, &program, why, sizeof why);
@@ -326,6 +328,7 @@ static const struct argp_option option_table[] = {
     {"seed", 's', "S", 0, "the first seed (1)", 0},
     {"count", 'n', "N", 0, "the number of seeds (1)", 0},
     {"calls", 'c', "N", 0, "calls of each program (6)", 0},
+    {"limit", 'l', "SECONDS", 0, "the most that a job may take (10)", 0},
     {"ft", 'f', NULL, 0, "PEs and nodes die, and the others go on", 0},
     {"verbose", 'v', NULL, 0, "print each job", 0},
     {0}};
@@ -343,6 +346,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case 'c':
         o->calls = atoi(arg);
+        return 0;
+    case 'l':
+        o->limit_s = (unsigned)atoi(arg);
         return 0;
     case 'f':
         o->ft = true;

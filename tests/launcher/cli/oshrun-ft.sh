@@ -7,7 +7,7 @@
 set -eu
 . "$top_srcdir/tests/launcher/cli/oshrun-lib.sh"
 ft=$top_builddir/tests/launcher/cli/oshrun-ft-client
-limit_s=30
+limit_s=60
 SHMEM_FT=continue
 export SHMEM_FT
 
