@@ -8,7 +8,8 @@ set -eu
 program=$top_builddir/tests/coll/nb
 seed=${COLL_SEED:-1}
 stacks_s=50 local_sizes='1 2 5' remote_sizes=2:5 calls=250 few=60 pairs='2 5'
-[ -z "$brief" ] || local_sizes=3 remote_sizes=2:3 calls=80 few=30 pairs=3
+without_stress=0
+[ -z "$brief" ] || local_sizes=3 remote_sizes=2:3 calls=80 few=30 pairs=3 without_stress=
 [ -z "${PGAS_TEST_LONG:-}" ] ||
     local_sizes='1 2 3 5 8' remote_sizes='2:5 3:8' calls=30000 few=3000 stacks_s=900 limit_s=1000
 
@@ -16,7 +17,7 @@ mix() { # calls, PEs, arguments of oshrun
     some=$1 n=$2
     shift 2
     seed=$((seed + 1))
-    for stress in 0 "$seed"; do
+    for stress in $without_stress "$seed"; do
         run 0 --timeout $stacks_s -x SHMEM_STRESS="$stress" "$@" -n "$n" "$program" mix \
             "$some" "$seed"
     done
@@ -30,8 +31,8 @@ run_sleeping() { # arguments of oshrun and of the program
 for n in $local_sizes; do
     mix $calls "$n"
 done
-mix $calls 5 -x SHMEM_REPRODUCIBLE=1
-mix $calls 5 -x SHMEM_DEBUG=1
+[ -n "$brief" ] || mix $calls 5 -x SHMEM_REPRODUCIBLE=1
+mix $calls 5 -x SHMEM_DEBUG=1 ${brief:+-x SHMEM_REPRODUCIBLE=1}
 over_nodes() {
     for nodes in $remote_sizes; do
         mix $few "${nodes#*:}" --vnodes "${nodes%:*}"

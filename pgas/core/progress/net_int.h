@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * net_int.h - private to net.c (initialization), net_endpoint.c (endpoint descriptors),
- * net_ops.c (blocking operations), net_limit.c (posts beside a quiet), net_pool.c (the
- * default context), net_poll.c and net_thread.c (progress), net_lost.c (failed PEs) and
- * liveness.c (probes).
+ * net_ops.c (blocking operations), net_limit.c (posts concurrent with a quiet),
+ * net_pool.c (the default context), net_poll.c and net_thread.c (progress), net_lost.c
+ * (failed PEs) and liveness.c (probes).
  */
 #ifndef PGAS_CORE_NET_INT_H
 #define PGAS_CORE_NET_INT_H
@@ -16,7 +16,7 @@
 #include "pgas/core/progress/progress.h"
 #include "pgas/threads/adaptive.h"
 
-/* Units of posts that a context accepts beside a quiet that waits (net_limit.c).  An
+/* Units of posts that a context accepts while a quiet waits (net_limit.c).  An
  * operation costs one, and one more for each NET_LONG bytes. */
 enum { NET_CREDIT = 256, NET_LONG = 8192 };
 

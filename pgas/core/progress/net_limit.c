@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * net_limit.c - quiet beside posts of other threads.
+ * net_limit.c - limits the posts that are concurrent with a quiet.
  *
  * A transport knows only whether anything is outstanding, so a quiet ends at the first
  * moment since its call at which nothing is; any thread may have found it (`drained`).
@@ -34,7 +34,7 @@
 
 #include "pgas/core/progress/net_int.h"
 
-static void net_op_pay(const struct net_op *o)
+static void net_op_consume_credit(const struct net_op *o)
 {
     size_t bytes = o->fragment != NULL ? o->fragment->blocks.bytes : o->len,
            cost = 1 + bytes / NET_LONG;
@@ -54,7 +54,7 @@ int net_op_post_limited(const struct net_op *o)
         net_ctx_drained(c);
     int rc = o->post(o);
     if (rc == 0 && c->limited)
-        net_op_pay(o);
+        net_op_consume_credit(o);
     return rc;
 }
 

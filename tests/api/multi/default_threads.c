@@ -120,7 +120,7 @@ static void quiet_beside(shmem_ctx_t ctx, struct words *there, long value)
     shmem_ctx_long_put_nbi(ctx, &there->put_nbi, &value, 1, next);
     shmem_ctx_quiet(ctx);
     uint64_t n = __atomic_load_n(&posts, __ATOMIC_RELAXED);
-    CHECK_NAMED(n < posts_max, "%llu operations were posted beside a quiet",
+    CHECK_NAMED(n < posts_max, "%llu operations were posted while a quiet waited",
                 (unsigned long long)n);
     __atomic_store_n(&ended, 1, __ATOMIC_RELEASE);
     CHECK_EQ(shmem_long_g(&there->put_nbi, next), value);
