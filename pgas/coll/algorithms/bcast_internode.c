@@ -9,14 +9,18 @@
  *
  * Small (bcast_eager): binomial tree of the leaders, from eager slot to eager slot; no PE
  * waits for its descendants.  A leader has BCAST_EAGER_SLOTS slots in its scratch memory.
+ * The PEs of its node watch the leader's signal word, and copy from its slot; on the
+ * root's node they receive the data from the root's mailbox.
  * Invariant: a slot is reused only after an inter-node barrier, which a leader enters
- * after it has forwarded the data of all earlier calls and passed them to its node.
+ * after it has forwarded the data of all earlier calls, and after the PEs of its node
+ * have read them: they closed a mailbox call of each broadcast (release), for which
+ * internode_await_read waits (acquire).
  *
  * Medium (bcast_stream): the same tree, in chunks of BCAST_CHUNK_BYTES from chunk slot to
- * chunk slot.  The PEs of a node copy each chunk from their leader's slot when the leader
- * has published it, while the next one is on its way; on the root's node, too.  The root
- * waits only until its leader has copied the source.  A broadcast of more than
- * BCAST_CHUNKS chunks consists of rounds.
+ * chunk slot.  The PEs of a node copy each chunk from their leader's slot when it has
+ * arrived, while the next one is on its way; on the root's node, when the leader has
+ * published it.  The root waits only until its leader has copied the source.  A broadcast
+ * of more than BCAST_CHUNKS chunks consists of rounds.
  * Invariants: a chunk slot is reused only after an inter-node barrier, which a leader
  * enters when it has received and forwarded all earlier chunks, and when the PEs of its
  * node have read them: they closed the mailbox call of their round (release), for which
@@ -280,16 +284,29 @@ static void bcast_inter_eager_root(struct job *j, struct eager_bcast *p,
     bcast_inter_eager_run_leaders(p);
 }
 
+/* The leader forwards the message, wakes its node and copies last; the other PEs copy
+ * from the leader's slot when the message has arrived. */
 static void bcast_inter_eager_other(const struct job *j, struct eager_bcast *p)
 {
-    const char *slot = bcast_inter_slot(p, j->team->nodes->me); /* of the leader */
+    struct shmem_team *team = j->team;
+    const char *slot = bcast_inter_slot(p, team->nodes->me); /* of the leader */
+    bool shares = team->nodes->local_pes > 1;
+    struct mailbox closes = {0};
 
-    if (internode_is_leader(j->team))
+    if (shares)
+        closes = mailbox_open(team->node_team, 0, j->fn);
+    if (internode_is_leader(team)) {
         bcast_inter_eager_run_leaders(p);
-    if (j->team->node_team->npes > 1)
-        bcast_node(j->team->node_team, j->dest, slot, j->bytes, 0, true, j->fn);
-    else
-        copy_bytes(j->dest, slot, j->bytes);
+        internode_wake_node(team, p->word, sizeof *p->word);
+        if (shares)
+            internode_set_unread(team, &closes);
+    } else {
+        internode_await_message(team, p->word, p->number, j->fn);
+        slot = peer_at(slot, j->bytes, internode_leader(team), j->fn);
+    }
+    copy_bytes(j->dest, slot, j->bytes);
+    if (shares)
+        mailbox_close(&closes);
 }
 
 void bcast_eager(struct shmem_team *team, void *dest, const void *source, size_t bytes,
@@ -384,7 +401,9 @@ static void bcast_stream_ready(void *arg, const struct schedule_step *step)
 
     if (s->from != NULL)
         copy_bytes(slot, s->from + first, bytes);
-    if (n->local_pes > 1)
+    if (s->from == NULL)
+        internode_wake_node(s->job->team, bcast_stream_word(s, i), sizeof(uint64_t));
+    else if (n->local_pes > 1)
         mailbox_publish_parts(&s->mailbox, (uint64_t)i + 1);
     if (!bcast_stream_is_root(s))
         copy_bytes(s->dest + first, slot, bytes);
@@ -423,6 +442,16 @@ static void bcast_stream_lead(struct stream *s)
         internode_set_unread(team, &s->mailbox);
 }
 
+/* Waits until chunk i is in the slot of this node's leader. */
+static void bcast_stream_await_chunk(const struct stream *s, int i)
+{
+    if (s->job->vrank == 0)
+        mailbox_await_parts(&s->mailbox, 0, (uint64_t)i + 1);
+    else
+        internode_await_message(s->job->team, bcast_stream_word(s, i),
+                                s->base + (uint64_t)i + 1, s->job->fn);
+}
+
 /* A PE that is not the leader; the root only waits until the leader has its source. */
 static void bcast_stream_follow(struct stream *s)
 {
@@ -435,7 +464,7 @@ static void bcast_stream_follow(struct stream *s)
     }
     for (int i = 0; i < schedule_segments(&s->schedule); i++) {
         struct schedule_region r = schedule_segment(&s->schedule, i);
-        mailbox_await_parts(&s->mailbox, 0, (uint64_t)i + 1);
+        bcast_stream_await_chunk(s, i);
         if (!is_root)
             copy_bytes(s->dest + r.first,
                        peer_at(bcast_stream_slot(s, team->nodes->me, i), r.count,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * internode.c - see internode.h.  Uses: core/team, core/block, rma, rma/order, probe,
- * barrier, mailbox, datatype/copy.
+ * barrier, mailbox, leader_msg, datatype/copy.
  *
  * Algorithm, for N nodes: the PEs of a node arrive at their leader (a counter); the
  * leaders synchronise over the network; each leader releases its node. Only leaders wait
- * for the network, because an incoming message wakes only its target PE.
+ * for the network in a barrier, because an incoming message wakes only its target PE.
  *
  * Between leaders: the schedule `dissemination`; up to DIRECT_NODES nodes `direct`.  A
  * message is an unacknowledged one-byte put of the epoch, or an atomic set of the word
@@ -30,6 +30,7 @@
 #include "pgas/coll/schedule/executor.h"
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/sync/internode.h"
+#include "pgas/coll/sync/leader_msg.h"
 #include "pgas/coll/sync/mailbox.h"
 #include "pgas/coll/sync/probe.h"
 #include "pgas/coll/sync/team_coll.h"
@@ -49,7 +50,7 @@ enum {
 /* Wait until a word is >= `value` (epochs wrap around), or a byte is == `value`. */
 struct goal {
     const void *word;
-    uint32_t value;
+    uint64_t value;
     int from; /* node of the leader that stores it, or NO_LEADER */
     const struct shmem_team *team;
     const char *fn;
@@ -60,20 +61,19 @@ static bool internode_reached(const void *arg)
 {
     const struct goal *g = arg;
 
-    return (int32_t)(load_acquire_u32(g->word) - g->value) >= 0;
+    return (int32_t)(load_acquire_u32(g->word) - (uint32_t)g->value) >= 0;
 }
 
-static void internode_probe_node(const struct goal *g)
+void internode_probe_local(const struct shmem_team *team, const char *fn)
 {
-    const struct team_nodes *n = g->team->nodes;
+    const struct team_nodes *n = team->nodes;
 
     if (atomic_load_explicit(&pgas_self.node->departed, memory_order_acquire) == 0)
         return;
     for (int k = 0; k < n->local_pes; k++)
         barrier_check_departed(
-            g->team, n->local_pe[k],
-            load_acquire_u32(&team_words(g->team, n->local_pe[k])->departure.epoch),
-            g->fn);
+            team, n->local_pe[k],
+            load_acquire_u32(&team_words(team, n->local_pe[k])->departure.epoch), fn);
 }
 
 /* A leader probes only the leader for which it waits; that one in turn probes the leader
@@ -94,7 +94,7 @@ static void internode_on_stall(const void *arg)
 {
     const struct goal *g = arg;
 
-    internode_probe_node(g);
+    internode_probe_local(g->team, g->fn);
     if (g->from != NO_LEADER)
         internode_probe(g->team, g->from, g->timer, g->fn);
 }
@@ -123,7 +123,7 @@ static bool internode_signalled(const void *arg)
 {
     const struct goal *g = arg;
 
-    return internode_has_signal(g->word, g->value);
+    return internode_has_signal(g->word, (uint32_t)g->value);
 }
 
 /* Wait for the message of round k in epoch n from the leader of node `from`. */
@@ -156,7 +156,7 @@ int internode_leader(const struct shmem_team *team)
     return team_world_pe(team, team->nodes->local_pe[0]);
 }
 
-static struct internode_words *internode_leaders_words(const struct shmem_team *team)
+struct internode_words *internode_leaders_words(const struct shmem_team *team)
 {
     struct internode_state *s = &team->coll->internode;
 
@@ -192,10 +192,10 @@ static void internode_await_node(const struct shmem_team *team, const char *fn)
         internode_wait_on_node(team, arrived, arrived, internode_all_arrivals(team), fn);
 }
 
-static void internode_wake_node(const struct shmem_team *team, const uint32_t *word)
+void internode_wake_node(const struct shmem_team *team, const void *word, size_t size)
 {
     for (int k = 1; k < team->nodes->local_pes; k++)
-        rma_changed(word, sizeof *word, team_world_pe(team, team->nodes->local_pe[k]));
+        rma_changed(word, size, team_world_pe(team, team->nodes->local_pe[k]));
 }
 
 static void internode_release_node(const struct shmem_team *team)
@@ -204,7 +204,7 @@ static void internode_release_node(const struct shmem_team *team)
 
     stress_point();
     store_release_u32(epoch, team->coll->barrier.epoch);
-    internode_wake_node(team, epoch);
+    internode_wake_node(team, epoch, sizeof *epoch);
 }
 
 static void internode_await_release(const struct shmem_team *team, const char *fn)
@@ -212,6 +212,38 @@ static void internode_await_release(const struct shmem_team *team, const char *f
     internode_wait_on_node(team, &internode_leaders_words(team)->team.barrier.epoch,
                            &internode_own_words(team)->team.barrier.epoch,
                            team->coll->barrier.epoch, fn);
+}
+
+/* ---- messages that the PEs of the node watch -----------------------------------------
+ */
+
+static bool internode_message_arrived(const void *arg)
+{
+    const struct goal *g = arg;
+
+    return leader_eager_arrived(g->word, g->value);
+}
+
+void internode_await_message(struct shmem_team *team, const uint64_t *word,
+                             uint64_t value, const char *fn)
+{
+    size_t at = (size_t)((const char *)word - (const char *)internode_own_words(team));
+    struct goal g = {(const char *)internode_leaders_words(team) + at,
+                     value,
+                     NO_LEADER,
+                     team,
+                     fn,
+                     NULL};
+
+    stress_point();
+    if (!internode_message_arrived(&g))
+        block_until(&(struct block_wait){.ready = internode_message_arrived,
+                                         .arg = &g,
+                                         .word = word,
+                                         .what = fn,
+                                         .team = team,
+                                         .on_stall = internode_on_stall});
+    stress_point();
 }
 
 /* ---- between leaders ------------------------------------------------------------- */

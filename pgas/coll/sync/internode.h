@@ -2,8 +2,8 @@
 /*
  * internode.h - barrier of a team over several nodes (team_nodes), and allgather of small
  * data piggybacked on it.
- * Uses: core/team, core/block, rma, probe, barrier, scratch, bcast_internode (its
- * constants).  Used by: barrier, bcast, collect, alltoall, reduce, scan, their
+ * Uses: core/team, core/block, rma, probe, barrier, scratch, leader_msg, bcast_internode
+ * (its constants).  Used by: barrier, bcast, collect, alltoall, reduce, scan, their
  * *_internode, leader_msg, scratch, allgather.
  */
 #ifndef PGAS_COLL_INTERNODE_H
@@ -112,6 +112,21 @@ const char *internode_gather_leaders(struct shmem_team *team, const void *mine,
 struct probe_timer;
 void internode_probe(const struct shmem_team *team, int node, struct probe_timer *timer,
                      const char *fn);
+
+/* The same for the PEs of this node. */
+void internode_probe_local(const struct shmem_team *team, const char *fn);
+/* The words of this node's leader, mapped. */
+struct internode_words *internode_leaders_words(const struct shmem_team *team);
+
+/*
+ * A message to the leader sets a word of its internode_words, which the other PEs of the
+ * node watch: its data are theirs when it arrives, even before the leader has entered the
+ * call.  `word` is the symmetric address of the word.  A PE that sleeps is woken by the
+ * leader, which calls internode_wake_node when it has seen the message.
+ */
+void internode_await_message(struct shmem_team *team, const uint64_t *word,
+                             uint64_t value, const char *fn);
+void internode_wake_node(const struct shmem_team *team, const void *word, size_t size);
 
 /* Array of the team's PEs in node order, to be freed; NULL: team order is node order. */
 int *internode_order(const struct shmem_team *team, const char *fn);
