@@ -33,6 +33,9 @@ run_with_faults() {
         --vnodes 3 -n 3 "$program" $rounds
 }
 [ -n "$brief" ] || run_with_faults
+# Sizes, numbers of nodes and ring buffers at their limits.
+run 0 --timeout $stacks_s --vnodes 4 -n 8 "$program"_limits
+[ -z "$long" ] || run 0 --timeout $stacks_s --vnodes 17 -n 17 "$program"_limits nodes
 # A PE finalizes while the others wait for it: one call of each kind; with PGAS_TEST_LONG one
 # of each algorithm.
 leaves='reduce:20000 broadcast:100 alltoall:50'
