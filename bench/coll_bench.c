@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * coll_bench.c - measures collectives; prints lines `name size value unit`.
- *   oshrun -n 4 coll_bench [-b | -i MIF [-f] [-d busy|sleep] [-a file]] [operation...]
+ *   oshrun -n 4 coll_bench [-b | -i MIF [-f] [-d busy|sleep] [-a file] [-l first:2]]
+ *                          [operation...]
  * Three modes:
  *   balanced    loop { barrier; collective }: each PE's time in the collective
  *   -b          back to back: loop { collective }, divided by the number of calls
@@ -46,6 +47,9 @@ static const char usage_text[] =
     "  -i MIF       imbalanced arrival: delays up to MIF times alpha(size)\n"
     "  -f           a PE has the same delay in all iterations\n"
     "  -d HOW       delays are busy (default) or sleep\n"
+    "  -l WHICH:N   only one of each N consecutive PEs is late, the first or a random "
+    "one\n"
+    "               (WHICH is first or random); never PE 0, the root of broadcasts\n"
     "  -a FILE      alpha of each size, as -c prints it (default: measured)\n"
     "  -c           only measures and prints alpha\n"
     "  -r N         seed of the random numbers (1)\n"
@@ -56,6 +60,8 @@ static struct coll_options common = {.seconds = 0.05, .seed = 1};
 static struct {
     double mif, cap;
     bool imbalanced, fixed, loop, calibrate, ops[OPS];
+    int group; /* number of PEs of which one is late; 0: all are */
+    bool random_of_group;
     const char *alpha_file;
 } options = {.cap = 2048};
 
@@ -168,9 +174,23 @@ static void call(int op, size_t size)
     }
 }
 
+static bool is_late(uint64_t k)
+{
+    int late = 0, group;
+
+    if (options.group == 0)
+        return true;
+    group = me / options.group;
+    if (options.random_of_group) /* the same number on all PEs of the group */
+        late = (int)(coll_uniform(common.seed, -1 - group, k) * options.group);
+    return me % options.group == late && me != 0;
+}
+
 static void delay(double unit)
 {
     uint64_t k = options.fixed ? 0 : ++iteration;
+    if (!is_late(k))
+        return;
     coll_delay(options.mif * coll_uniform(common.seed, me, k) * unit, common.sleeping);
 }
 
@@ -373,6 +393,18 @@ static void choose_op(const char *name)
         options.ops[op] = true;
 }
 
+static void set_late(const char *text)
+{
+    const char *n = strchr(text, ':');
+    bool is_first = strncmp(text, "first:", 6) == 0;
+
+    options.random_of_group = strncmp(text, "random:", 7) == 0;
+    if (!is_first && !options.random_of_group)
+        coll_wrong("-l %s should be like first:2 or random:2", text);
+    else
+        options.group = (int)coll_number("-l", n + 1, 1, COLL_PES_MAX);
+}
+
 static void set_option(int option, const char *text)
 {
     switch (option) {
@@ -392,6 +424,9 @@ static void set_option(int option, const char *text)
         options.imbalanced = true;
         options.mif = coll_number("MIF", text, 0, 1e6);
         break;
+    case 'l':
+        set_late(text);
+        break;
     case 'm':
         options.cap = coll_number("-m", text, 1, 1e9);
         break;
@@ -404,7 +439,7 @@ static void set_option(int option, const char *text)
 static void parse(int argc, char **argv)
 {
     common.sizes = coll_sizes("8,64,512,4K,32K,64K,256K,1M,4M,16M", common.size);
-    int first = coll_parse(&common, argc, argv, "a:bcd:fhi:m:r:s:t:", set_option);
+    int first = coll_parse(&common, argc, argv, "a:bcd:fhi:l:m:r:s:t:", set_option);
     for (int i = first; i < argc; i++)
         choose_op(argv[i]);
     for (int op = 0; first == argc && op < OPS; op++)

@@ -171,6 +171,83 @@ static void try_eager(const struct group *g, long round)
     }
 }
 
+/* Waits for PEs of the node, within the library or not. */
+static void await_left(uint64_t *left, uint64_t all, bool inside)
+{
+    enum { POLL_US = 100 };
+
+    if (inside)
+        shmem_uint64_wait_until(left, SHMEM_CMP_GE, all);
+    while (!inside && load_acquire_u64(left) < all)
+        check_sleep_us(POLL_US);
+}
+
+/*
+ * Small broadcasts in which the leaders are so late that they enter a call when the other
+ * PEs of their nodes have left it (except a leader that is the root): those do not wait
+ * for them.  The barrier gives credit for all calls.
+ */
+static void try_late_leaders(const struct group *g, long round)
+{
+    enum { CALLS = 40, LONGS = BCAST_EAGER_BYTES / sizeof(long) };
+    static uint64_t left; /* on a leader: calls that other PEs of its node have left */
+    struct shmem_team *team = team_of(g->team, "internode");
+    const struct team_nodes *n = team->nodes;
+    uint64_t all = 0;
+
+    if (n == NULL || !select_first_leader() || !internode_has_eager(team, "internode"))
+        return;
+    force(SELECT_INTERNODE_BROADCAST, INTERNODE_BROADCAST_EAGER);
+    left = 0;
+    shmem_team_sync(g->team);
+    for (long c = 0; c < CALLS; c++) {
+        int root = (int)((round + c * 5 + c / g->npes) % g->npes);
+        all += (uint64_t)n->local_pes - 1;
+        if (internode_is_leader(team) && g->me != root)
+            await_left(&left, all, c % 2 == 0);
+        try_broadcast_of(g, root, 1 + (size_t)(c * 37 + round) % LONGS, c);
+        if (!internode_is_leader(team))
+            shmem_uint64_atomic_add(&left, 1, internode_leader(team));
+    }
+    shmem_team_sync(g->team); /* before the next round clears `left` */
+    force(SELECT_INTERNODE_BROADCAST, SELECT_ALGORITHMS_ALL);
+}
+
+/*
+ * The root, which is not a leader, runs ahead of a whole node, which enters the first
+ * call when the root has entered the last one for which it has credit.  Were it to go on,
+ * it would overwrite the slots of that node.
+ */
+static void try_credit(const struct group *g, long round)
+{
+    enum { CALLS = BCAST_EAGER_SLOTS + MAILBOX_LINES, LONGS = 5, AHEAD_US = 2000 };
+    static uint64_t entered; /* calls that the root has entered */
+    struct shmem_team *team = team_of(g->team, "internode");
+    const struct team_nodes *n = team->nodes;
+    int node = 0;
+
+    while (n != NULL && node < n->leaders && n->begin[node + 1] - n->begin[node] < 2)
+        node++;
+    if (n == NULL || n->pos != NULL || node == n->leaders ||
+        !internode_has_eager(team, "internode"))
+        return;
+    int root = n->begin[node] + 1, late = (node + 1) % n->leaders;
+    force(SELECT_INTERNODE_BROADCAST, INTERNODE_BROADCAST_EAGER);
+    entered = 0;
+    shmem_team_sync(g->team);
+    if (n->me == late) {
+        shmem_uint64_wait_until(&entered, SHMEM_CMP_GE, BCAST_EAGER_SLOTS);
+        check_sleep_us(AHEAD_US);
+    }
+    for (long c = 1; c <= CALLS; c++) {
+        for (int i = n->begin[late]; g->me == root && i < n->begin[late + 1]; i++)
+            shmem_uint64_p(&entered, (uint64_t)c, team_world_pe(team, i));
+        try_broadcast_of(g, root, LONGS, round + c);
+    }
+    shmem_team_sync(g->team);
+    force(SELECT_INTERNODE_BROADCAST, SELECT_ALGORITHMS_ALL);
+}
+
 /* Number of elements of PE i: n, or fewer unless `even`. */
 static size_t part(int pe, size_t n, bool even)
 {
@@ -359,6 +436,10 @@ int main(int argc, char **argv)
     for (long round = 0; round < rounds; round++) {
         for (int k = 0; k < KINDS; k++)
             try_algorithms(&kinds[k], round, &seed);
+        for (int g = 0; g < ngroups; g++) {
+            try_late_leaders(&groups[g], round);
+            try_credit(&groups[g], round);
+        }
         try_teams(&seed);
         for (long i = 0; i < (brief ? 2 : 5); i++)
             try_mixed(round * 5 + i, &seed);

@@ -15,6 +15,14 @@
  * after it has forwarded the data of all earlier calls, and after the PEs of its node
  * have read them: they closed a mailbox call of each broadcast (release), for which
  * internode_await_read waits (acquire).
+ * Small (bcast_eager): binomial tree of the nodes, from eager slot to eager slot of the
+ * leaders; no PE waits for its descendants.  A leader has BCAST_EAGER_SLOTS slots in its
+ * scratch memory.  One PE of each node acts for it (acting.h); without
+ * select_first_leader always the leader.
+ * Invariant: a slot is reused only after an inter-node barrier, which a leader enters
+ * when its node has forwarded the data of all earlier calls and the acting PE has read
+ * the slot: the leader was it, or has read that PE's mailbox.  The data that were sent
+ * from a slot have arrived, because the leaders of the children enter that barrier, too.
  *
  * Medium (bcast_stream): the same tree, in chunks of BCAST_CHUNK_BYTES from chunk slot to
  * chunk slot.  The PEs of a node copy each chunk from their leader's slot when it has
@@ -41,6 +49,7 @@
 #include "pgas/coll/algorithms/bcast.h"
 #include "pgas/coll/algorithms/bcast_internode.h"
 #include "pgas/coll/schedule/leader_job.h"
+#include "pgas/coll/sync/acting.h"
 #include "pgas/coll/sync/mailbox.h"
 #include "pgas/coll/sync/internode.h"
 #include "pgas/coll/select/select.h"
@@ -201,30 +210,46 @@ void bcast_internode(struct shmem_team *team, void *dest, const void *source,
 
 /* ---- small broadcast --------------------------------------------------------------- */
 
-/* An eager broadcast: its number, and the signal word of its message. */
+/* An eager broadcast. */
 struct eager_bcast {
     const struct job *job;
-    uint64_t number;
-    uint64_t *word; /* same symmetric address on all leaders */
+    struct acting call;
+    const char *slot; /* of this node's leader, mapped */
 };
-
-static struct eager_bcast bcast_inter_eager_begin(const struct job *j)
-{
-    struct internode_words *w = internode_own_words(j->team);
-    struct credit *eager = &j->team->coll->bcast.eager;
-
-    if (!credit_available(eager, BCAST_EAGER_SLOTS))
-        internode_barrier(j->team, j->fn); /* returns the credit of leaders */
-    uint64_t number = credit_begin(eager);
-    return (struct eager_bcast){j, number, &w->bcast.eager[number % BCAST_EAGER_SLOTS]};
-}
 
 /* Symmetric address of the slot of a node's leader. */
 static char *bcast_inter_slot(const struct eager_bcast *p, int node)
 {
     return scratch_at(
         &p->job->team->coll->internode.eager, node,
-        offsetof(struct internode_eager, slot[p->number % BCAST_EAGER_SLOTS]));
+        offsetof(struct internode_eager, slot[p->call.number % BCAST_EAGER_SLOTS]));
+}
+
+static struct eager_bcast bcast_inter_eager_begin(const struct job *j)
+{
+    struct shmem_team *team = j->team;
+    struct credit *eager = &team->coll->bcast.eager;
+
+    if (!credit_available(eager, BCAST_EAGER_SLOTS))
+        internode_barrier(team, j->fn); /* returns the credit of leaders */
+    uint64_t number = credit_begin(eager);
+    struct eager_bcast p = {
+        .job = j, .call = {team, number, &internode_leaders_words(team)->bcast, j->fn}};
+    char *slot = bcast_inter_slot(&p, team->nodes->me);
+    p.slot = internode_is_leader(team)
+                 ? slot
+                 : peer_at(slot, BCAST_EAGER_BYTES, internode_leader(team), j->fn);
+    return p;
+}
+
+static struct schedule bcast_inter_eager_schedule(const struct job *j)
+{
+    return (struct schedule){.name = SCHEDULE_BCAST_BINOMIAL,
+                             .nodes = j->team->nodes->leaders,
+                             .rank = j->vrank,
+                             .units = j->bytes,
+                             .line = NODE_LINE,
+                             .segment = j->bytes};
 }
 
 static bool bcast_inter_eager_send(void *arg, const struct schedule_step *step)
@@ -233,9 +258,8 @@ static bool bcast_inter_eager_send(void *arg, const struct schedule_step *step)
     const struct job *j = p->job;
     int node = leader_job_node(&j->leaders, step->peer);
 
-    leader_eager_put(j->team, node, bcast_inter_slot(p, node),
-                     bcast_inter_slot(p, j->team->nodes->me), j->bytes, p->word,
-                     p->number, j->fn);
+    leader_eager_put(j->team, node, bcast_inter_slot(p, node), p->slot, j->bytes,
+                     acting_signal(&p->call), p->call.number, j->fn);
     return true;
 }
 
@@ -244,7 +268,7 @@ static bool bcast_inter_eager_arrived(void *arg, const struct schedule_step *ste
     const struct eager_bcast *p = arg;
 
     (void)step; /* a leader receives only one message */
-    return leader_eager_arrived(p->word, p->number);
+    return leader_eager_arrived(acting_arrived_word(&p->call), p->call.number);
 }
 
 static void bcast_inter_eager_await(void *arg, const struct schedule_step *step)
@@ -252,26 +276,19 @@ static void bcast_inter_eager_await(void *arg, const struct schedule_step *step)
     const struct eager_bcast *p = arg;
 
     leader_eager_await(p->job->team, leader_job_node(&p->job->leaders, step->peer),
-                       p->word, p->number, p->job->fn);
+                       acting_signal(&p->call), p->call.number, p->job->fn);
 }
 
 static const struct executor_ops eager_ops = {.send = bcast_inter_eager_send,
                                               .arrived = bcast_inter_eager_arrived,
                                               .await = bcast_inter_eager_await};
 
-/* Broadcast from the slot of the root's leader to the slots of all leaders. */
-static void bcast_inter_eager_run_leaders(struct eager_bcast *p)
+/* Broadcast from the slot of the root's node to the slots of all nodes: what the acting
+ * PE of a node does. */
+static void bcast_inter_eager_run(struct eager_bcast *p)
 {
-    const struct job *j = p->job;
-
-    executor_run(&(struct executor){.schedule = {.name = SCHEDULE_BCAST_BINOMIAL,
-                                                 .nodes = j->team->nodes->leaders,
-                                                 .rank = j->vrank,
-                                                 .units = j->bytes,
-                                                 .line = NODE_LINE,
-                                                 .segment = j->bytes},
-                                    .ops = &eager_ops,
-                                    .job = p});
+    executor_run(&(struct executor){
+        .schedule = bcast_inter_eager_schedule(p->job), .ops = &eager_ops, .job = p});
 }
 
 static void bcast_inter_eager_root(struct job *j, struct eager_bcast *p,
@@ -280,8 +297,8 @@ static void bcast_inter_eager_root(struct job *j, struct eager_bcast *p,
     bcast_inter_node_phase(j, source, root, copies);
     if (!internode_is_leader(j->team))
         return;
-    copy_bytes(bcast_inter_slot(p, j->team->nodes->me), j->from, j->bytes);
-    bcast_inter_eager_run_leaders(p);
+    copy_bytes((char *)p->slot, j->from, j->bytes);
+    bcast_inter_eager_run(p);
 }
 
 /* The leader forwards the message, wakes its node and copies last; the other PEs copy
@@ -296,12 +313,12 @@ static void bcast_inter_eager_other(const struct job *j, struct eager_bcast *p)
     if (shares)
         closes = mailbox_open(team->node_team, 0, j->fn);
     if (internode_is_leader(team)) {
-        bcast_inter_eager_run_leaders(p);
-        internode_wake_node(team, p->word, sizeof *p->word);
+        bcast_inter_eager_run(p);
+        internode_wake_node(team, acting_signal(&p->call), sizeof(uint64_t));
         if (shares)
             internode_set_unread(team, &closes);
     } else {
-        internode_await_message(team, p->word, p->number, j->fn);
+        internode_await_message(team, acting_signal(&p->call), p->call.number, j->fn);
         slot = peer_at(slot, j->bytes, internode_leader(team), j->fn);
     }
     copy_bytes(j->dest, slot, j->bytes);
@@ -309,15 +326,61 @@ static void bcast_inter_eager_other(const struct job *j, struct eager_bcast *p)
         mailbox_close(&closes);
 }
 
+/* ---- small broadcast: the PE that arrives first acts ---------------------------------
+ */
+
+/* The root acts for its node, and sends before it wakes the others. */
+static void bcast_first_root(struct job *j, struct eager_bcast *p, const void *source,
+                             int root, bool copies)
+{
+    if (j->team->me == root) {
+        acting_root(&p->call);
+        copy_bytes((char *)p->slot, source, j->bytes);
+        bcast_inter_eager_run(p);
+    }
+    bcast_inter_node_phase(j, source, root, copies);
+}
+
+static int bcast_inter_parent(const struct job *j)
+{
+    struct schedule s = bcast_inter_eager_schedule(j);
+    struct schedule_step recv;
+
+    (void)schedule_step(&s, 0, &recv);
+    return leader_job_node(&j->leaders, recv.peer);
+}
+
+static void bcast_first_other(const struct job *j, struct eager_bcast *p)
+{
+    struct shmem_team *node_team = j->team->node_team;
+    struct mailbox b = mailbox_open(node_team, j->bytes, j->fn);
+    int acting = acting_pe(&p->call, bcast_inter_parent(j));
+
+    if (acting == node_team->me) {
+        bcast_inter_eager_run(p);
+        copy_bytes(mailbox_own(&b), p->slot, j->bytes);
+        mailbox_post(&b);
+        copy_bytes(j->dest, p->slot, j->bytes);
+    } else {
+        copy_bytes(j->dest, mailbox_of(&b, acting), j->bytes);
+    }
+    mailbox_close(&b);
+}
+
 void bcast_eager(struct shmem_team *team, void *dest, const void *source, size_t bytes,
                  int root, bool copies, const char *fn)
 {
     struct job j = bcast_inter_job_of(team, dest, bytes, root, fn);
+    bool first = team->node_team->npes > 1 && select_first_leader();
 
     internode_begin(team);
     struct eager_bcast p = bcast_inter_eager_begin(&j);
-    if (j.vrank == 0)
+    if (j.vrank == 0 && first)
+        bcast_first_root(&j, &p, source, root, copies);
+    else if (j.vrank == 0)
         bcast_inter_eager_root(&j, &p, source, root, copies);
+    else if (first)
+        bcast_first_other(&j, &p);
     else
         bcast_inter_eager_other(&j, &p);
 }

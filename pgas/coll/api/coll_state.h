@@ -65,6 +65,7 @@ struct nb_requests {
 
 struct select_settings {
     enum select_algorithm wanted[SELECT_ALL]; /* SELECT_ALGORITHMS_ALL: none requested */
+    bool first_leader;                        /* SHMEM_INTERNODE_LEADER */
     struct select_table table;
 };
 

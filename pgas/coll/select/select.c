@@ -178,8 +178,21 @@ static enum select_algorithm select_find(enum select_collective what)
     return a;
 }
 
+static bool select_find_leader(const char *name)
+{
+    if (strcmp(name, "first") != 0 && strcmp(name, "static") != 0)
+        log_die("SHMEM_INTERNODE_LEADER = '%s' should be first or static", name);
+    return strcmp(name, "first") == 0;
+}
+
+bool select_first_leader(void)
+{
+    return STATE.first_leader;
+}
+
 void select_init(void)
 {
+    STATE.first_leader = select_find_leader(pgas_self.env.internode_leader);
     for (int what = 0; what < SELECT_ALL; what++)
         STATE.wanted[what] = select_find((enum select_collective)what);
 }

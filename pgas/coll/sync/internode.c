@@ -420,6 +420,19 @@ static void internode_await(void *arg, const struct schedule_step *step)
 static const struct executor_ops ops = {
     .send = internode_send, .arrived = internode_arrived, .await = internode_await};
 
+/* The leader's credit for eager broadcasts, for the roots on its node. */
+static void internode_publish_acked(const struct shmem_team *team)
+{
+    struct bcast_words *w = &internode_own_words(team)->bcast;
+    uint64_t acked = team->coll->bcast.eager.acked;
+
+    if (likely(w->acked == acked) || team->nodes->local_pes == 1)
+        return;
+    stress_point();
+    store_release_u64(&w->acked, acked);
+    internode_wake_node(team, &w->acked, sizeof w->acked);
+}
+
 static void internode_exchange(struct shmem_team *team, const struct piggyback *c,
                                const char *fn)
 {
@@ -435,6 +448,7 @@ static void internode_exchange(struct shmem_team *team, const struct piggyback *
     credit_return_all(&coll->bcast.chunks);
     executor_run(&(struct executor){
         .schedule = internode_schedule(team->nodes), .ops = &ops, .job = &job});
+    internode_publish_acked(team);
 }
 
 /* ---- all PEs --------------------------------------------------------------------- */

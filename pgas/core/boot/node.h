@@ -20,9 +20,10 @@
 #define NODE_ENV         "PGAS_NODE"     /* "/proc/PID/fd/N", set by the node daemon */
 #define NODE_JOB_ENV     "PGAS_NODE_JOB" /* the PMIx namespace that the segment is for */
 #define NODE_MAGIC       0x70676173u     /* "pgas" */
-#define NODE_VERSION     8u              /* changes with the layout below or ft_map.h */
+#define NODE_VERSION     9u              /* changes with the layout below or ft_map.h */
 #define NODE_LINE        64              /* bytes of a cache line */
-#define NODE_SLEEP_SLOTS 7  /* with sleep_mask, sleep_key fills a cache line */
+#define NODE_SLEEP_SLOTS 7 /* with sleep_mask, sleep_key fills a cache line */
+#define NODE_WATCH_BITS  16
 #define NODE_WHAT        48 /* bytes of node_pe.what, including its NUL */
 #define NODE_SETTINGS    32 /* maximum number of settings that must agree on all PEs */
 
@@ -59,8 +60,8 @@ enum node_stage { NODE_STAGE_TABLE(X) NODE_STAGES };
 #undef X
 
 /*
- * Record of one PE, indexed by local rank.  Only the owner writes it, except `wake` (any
- * PE of the node) and stage_ns[NODE_STAGE_FORK] (the daemon).
+ * Record of one PE, indexed by local rank.  Only the owner writes it, except `wake` and
+ * `watch` (any PE of the node) and stage_ns[NODE_STAGE_FORK] (the daemon).
  */
 struct node_pe {
     /* One bit per cache line of a page: set while a thread of the PE sleeps, or is about
@@ -71,6 +72,12 @@ struct node_pe {
     _Atomic uint64_t sleep_key[NODE_SLEEP_SLOTS];
     /* Futex word of the sleepers; each wake-up increments it. */
     _Alignas(NODE_LINE) _Atomic uint32_t wake;
+    /* A PE of the node that sleeps until the network changes a word of this PE's heap:
+     * 1 + its local rank, and the 8-byte unit of the word << NODE_WATCH_BITS; 0: none.
+     * Stored by the watching PE, cleared by the one of both that ends the watch. */
+    _Atomic uint64_t watch;
+    _Atomic uint64_t watch_seen; /* value of the unit before; stored before `watch` */
+    _Atomic uint32_t nap;        /* 1: the progress thread backs off; a futex */
 
     _Alignas(NODE_LINE) _Atomic int32_t pid; /* 0 before nodeseg_open */
     int32_t heap_fd; /* descriptor of the heap memfd in process pid */

@@ -100,6 +100,23 @@ bool block_any_sleeps(void);
 uint64_t block_wake_then(struct node_pe *pe, const void *addr, size_t len,
                          uint64_t value);
 
+/*
+ * Watch of a word that the network, but no PE of the node, stores to the heap of another
+ * PE of the node, `holder`: wakes all sleepers of this PE when the holder has made
+ * progress and the word (symmetric address) differs from `seen`.  The wake-up ends the
+ * watch.  The progress thread of the holder does not back off meanwhile.  A holder has
+ * one watch at a time: false if another PE has it.  The caller checks the word after the
+ * call (Dekker's pattern with block_sleepers_changed).
+ */
+bool block_watch(struct node_pe *holder, const uint64_t *word, uint64_t seen);
+/* Ends the watch of this PE; that of another PE on this word of this PE. */
+void block_unwatch(struct node_pe *holder);
+void block_cancel_watch(const uint64_t *word);
+/* True if another PE watches a word of this PE. */
+bool block_watched(void);
+/* Wakes the progress thread of a PE from its back-off. */
+void block_end_nap(struct node_pe *pe);
+
 /* Wakes the threads that wait for a word of this process that has changed.  Whether the
  * caller must wake the other sleeping threads of this PE after network progress: no; a
  * word that one waits for has changed since its last check, which is reported once;

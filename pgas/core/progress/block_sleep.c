@@ -286,12 +286,94 @@ static enum block_change block_listed_changed(const struct node_pe *me)
     return change;
 }
 
-enum block_change block_sleepers_changed(void)
+/* ---- watches of words of another PE's heap ------------------------------------------
+ */
+
+enum { WATCH_BUSY = (1 << NODE_WATCH_BITS) - 1 }; /* its watcher still stores the rest */
+
+static uint64_t block_watch_rank(uint64_t watch)
+{
+    return watch & WATCH_BUSY;
+}
+
+static uint64_t block_watch_unit(const uint64_t *word)
+{
+    return ((uintptr_t)word - pgas_self.heap_base) / sizeof(uint64_t);
+}
+
+static bool block_watch_swap(struct node_pe *holder, uint64_t from, uint64_t to)
+{
+    return atomic_compare_exchange_strong_explicit(
+        &holder->watch, &from, to, memory_order_acq_rel, memory_order_relaxed);
+}
+
+bool block_watch(struct node_pe *holder, const uint64_t *word, uint64_t seen)
+{
+    if (!block_watch_swap(holder, 0, WATCH_BUSY))
+        return false;
+    atomic_store_explicit(&holder->watch_seen, seen, memory_order_relaxed);
+    atomic_store_explicit(&holder->watch,
+                          block_watch_unit(word) << NODE_WATCH_BITS |
+                              ((uint64_t)pgas_self.local_rank + 1),
+                          memory_order_release);
+    fence_full();
+    block_end_nap(holder);
+    return true;
+}
+
+bool block_watched(void)
 {
     const struct node_pe *me = &pgas_self.node->pe[pgas_self.local_rank];
+
+    return atomic_load_explicit(&me->watch, memory_order_relaxed) != 0;
+}
+
+void block_end_nap(struct node_pe *pe)
+{
+    if (atomic_load_explicit(&pe->nap, memory_order_relaxed) != 0 &&
+        atomic_exchange_explicit(&pe->nap, 0, memory_order_acq_rel) != 0)
+        os_futex_wake(&pe->nap);
+}
+
+void block_unwatch(struct node_pe *holder)
+{
+    uint64_t watch = atomic_load_explicit(&holder->watch, memory_order_relaxed);
+
+    if (block_watch_rank(watch) == (uint64_t)pgas_self.local_rank + 1)
+        (void)block_watch_swap(holder, watch, 0);
+}
+
+void block_cancel_watch(const uint64_t *word)
+{
+    struct node_pe *me = &pgas_self.node->pe[pgas_self.local_rank];
+    uint64_t watch = atomic_load_explicit(&me->watch, memory_order_relaxed);
+
+    if (unlikely(watch != 0) && block_watch_rank(watch) != WATCH_BUSY &&
+        watch >> NODE_WATCH_BITS == block_watch_unit(word))
+        (void)block_watch_swap(me, watch, 0);
+}
+
+/* Called after progress and a full fence. */
+static void block_wake_watcher(struct node_pe *me)
+{
+    uint64_t watch = atomic_load_explicit(&me->watch, memory_order_acquire);
+    uint64_t rank = block_watch_rank(watch), unit = watch >> NODE_WATCH_BITS;
+
+    if (likely(watch == 0) || rank == WATCH_BUSY ||
+        block_load_unit((const uint64_t *)pgas_self.heap_base + unit) ==
+            atomic_load_explicit(&me->watch_seen, memory_order_relaxed))
+        return;
+    if (block_watch_swap(me, watch, 0))
+        block_wake(&pgas_self.node->pe[rank - 1], NULL, 0);
+}
+
+enum block_change block_sleepers_changed(void)
+{
+    struct node_pe *me = &pgas_self.node->pe[pgas_self.local_rank];
     enum block_change change = BLOCK_UNCHANGED;
 
     fence_full();
+    block_wake_watcher(me);
     bool privates = block_private_any(),
          listed = atomic_load_explicit(&me->sleep_mask, memory_order_acquire) != 0;
     if (!privates && !listed)

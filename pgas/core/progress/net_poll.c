@@ -6,10 +6,6 @@
  */
 #include "config.h"
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "pgas/core/base/os.h"
 #include "pgas/core/base/timing.h"
 #include "pgas/core/progress/block.h"
@@ -243,7 +239,7 @@ void net_idle(void)
     store_relaxed_u32(&n->handed, 0);
     if (load_acquire_u32(&n->state) == PROGRESS_BACKOFF &&
         progress_move(&n->state, PROGRESS_BACKOFF, PROGRESS_SERVE))
-        syscall(SYS_futex, &n->state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+        block_end_nap(&pgas_self.node->pe[pgas_self.local_rank]);
 }
 
 bool net_poll_handed_over(void)

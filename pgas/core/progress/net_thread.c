@@ -46,14 +46,20 @@ static bool net_progress_others_poll(const struct net *n)
     return clock_ns() - load_relaxed_u64(&n->polled_ns) < TIMING_POLL_RECENT;
 }
 
+/* `nap` becomes 1 before the state that others change, and before the last check for a
+ * watch (Dekker's pattern with block_watch). */
 static void net_progress_nap(struct net *n)
 {
+    struct node_pe *me = &pgas_self.node->pe[pgas_self.local_rank];
     struct timespec limit = {.tv_nsec = (long)TIMING_NAP};
 
-    if (!progress_move(&n->state, PROGRESS_SERVE, PROGRESS_BACKOFF))
-        return;
-    syscall(SYS_futex, &n->state, FUTEX_WAIT_PRIVATE, PROGRESS_BACKOFF, &limit, NULL, 0);
-    progress_move(&n->state, PROGRESS_BACKOFF, PROGRESS_SERVE);
+    atomic_store_explicit(&me->nap, 1, memory_order_relaxed);
+    fence_full();
+    if (!block_watched() && progress_move(&n->state, PROGRESS_SERVE, PROGRESS_BACKOFF)) {
+        syscall(SYS_futex, &me->nap, FUTEX_WAIT, 1, &limit, NULL, 0);
+        progress_move(&n->state, PROGRESS_BACKOFF, PROGRESS_SERVE);
+    }
+    atomic_store_explicit(&me->nap, 0, memory_order_relaxed);
 }
 
 /* Progresses context 0 and arms its file descriptor.  Returns 0 if it is armed, so that
@@ -170,7 +176,7 @@ static void *net_progress_serve(void *arg)
     unsigned stalls = 0;
 
     while (load_acquire_u32(&n->state) != PROGRESS_STOP) {
-        if (net_progress_others_poll(n)) {
+        if (net_progress_others_poll(n) && !block_watched()) {
             net_poll_contexts(n); /* a thread that posts polls only its own context */
             net_progress_nap(n);
             continue;
@@ -230,7 +236,7 @@ void net_thread_stop(struct net *n)
     if (load_relaxed_u32(&n->state) == PROGRESS_OFF)
         return;
     __atomic_store_n(&n->state, PROGRESS_STOP, __ATOMIC_SEQ_CST);
-    syscall(SYS_futex, &n->state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+    block_end_nap(&pgas_self.node->pe[pgas_self.local_rank]);
     net_progress_end_sleep(n);
     pthread_join(n->thread, NULL);
     close(n->wake_fd);
