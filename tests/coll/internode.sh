@@ -11,7 +11,7 @@ stacks_s=150 limit_s=180 shapes='3:5' rounds=0
 
 over_nodes() {
     for shape in $shapes; do
-        run 0 --timeout $stacks_s -x SHMEM_STRESS=$((stress += 1)) \
+        run 0 --timeout $stacks_s -x SHMEM_STRESS=$((stress += 1)) -x SHMEM_INTERNODE_LEADER=first \
             --vnodes "${shape%:*}" -n "${shape#*:}" "$program" $rounds
     done
 }
@@ -28,7 +28,7 @@ if [ -z "$brief" ]; then for_each ucx little_memory 6 6; else little_memory 2 3;
 # messages; with injected delays, reordering and refused posts.
 run_with_faults() {
     run 0 --timeout $stacks_s -x SHMEM_REPRODUCIBLE=1 -x SHMEM_DEBUG=1 -x SHMEM_TRANSPORT=ofi \
-        -x SHMEM_STRESS=1 -x SHMEM_NET_DISABLE=order -x SHMEM_INTERNODE_LEADER=static \
+        -x SHMEM_STRESS=1 -x SHMEM_NET_DISABLE=order \
         --vnodes 3 -n 5 "$program" $rounds
     run 0 --timeout $stacks_s -x SHMEM_FAULTS=seed=5,delay=100us,reorder,eagain=20 \
         --vnodes 3 -n 3 "$program" $rounds

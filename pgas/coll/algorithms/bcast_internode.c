@@ -15,14 +15,10 @@
  * after it has forwarded the data of all earlier calls, and after the PEs of its node
  * have read them: they closed a mailbox call of each broadcast (release), for which
  * internode_await_read waits (acquire).
- * Small (bcast_eager): binomial tree of the nodes, from eager slot to eager slot of the
- * leaders; no PE waits for its descendants.  A leader has BCAST_EAGER_SLOTS slots in its
- * scratch memory.  One PE of each node acts for it (acting.h); without
- * select_first_leader always the leader.
- * Invariant: a slot is reused only after an inter-node barrier, which a leader enters
- * when its node has forwarded the data of all earlier calls and the acting PE has read
- * the slot: the leader was it, or has read that PE's mailbox.  The data that were sent
- * from a slot have arrived, because the leaders of the children enter that barrier, too.
+ * With select_first_leader one PE of each node acts for it (acting.h), and the others
+ * read its mailbox.  A leader then enters that barrier when the acting PE has read the
+ * slot: the leader was it, or has read that PE's mailbox.  The data that were sent from
+ * a slot have arrived, because the leaders of the children enter that barrier, too.
  *
  * Medium (bcast_stream): the same tree, in chunks of BCAST_CHUNK_BYTES from chunk slot to
  * chunk slot.  The PEs of a node copy each chunk from their leader's slot when it has
