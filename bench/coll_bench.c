@@ -446,6 +446,8 @@ static void parse(int argc, char **argv)
         options.ops[op] = true;
     if (options.loop && options.imbalanced)
         coll_wrong("-b and -i cannot be combined");
+    if (options.group > 0 && !options.imbalanced)
+        coll_wrong("-l needs -i, the delays of the late PEs");
     if ((options.calibrate || (options.imbalanced && options.alpha_file == NULL)) &&
         npes < 2)
         coll_wrong("alpha can be measured only with at least two PEs");

@@ -11,8 +11,10 @@ stacks_s=150 limit_s=180 shapes='3:5' rounds=0
 
 over_nodes() {
     for shape in $shapes; do
-        run 0 --timeout $stacks_s -x SHMEM_STRESS=$((stress += 1)) -x SHMEM_INTERNODE_LEADER=first \
-            --vnodes "${shape%:*}" -n "${shape#*:}" "$program" $rounds
+        for leader in first static; do
+            run 0 --timeout $stacks_s -x SHMEM_STRESS=$((stress += 1)) -x SHMEM_INTERNODE_LEADER=$leader \
+                --vnodes "${shape%:*}" -n "${shape#*:}" "$program" $rounds
+        done
     done
 }
 stress=0
@@ -28,14 +30,16 @@ if [ -z "$brief" ]; then for_each ucx little_memory 6 6; else little_memory 2 3;
 # messages; with injected delays, reordering and refused posts.
 run_with_faults() {
     run 0 --timeout $stacks_s -x SHMEM_REPRODUCIBLE=1 -x SHMEM_DEBUG=1 -x SHMEM_TRANSPORT=ofi \
-        -x SHMEM_STRESS=1 -x SHMEM_NET_DISABLE=order \
-        --vnodes 3 -n 5 "$program" $rounds
+        -x SHMEM_STRESS=1 -x SHMEM_NET_DISABLE=order -x SHMEM_INTERNODE_LEADER=first \
+        --vnodes 3 -n 7 "$program" $rounds
     run 0 --timeout $stacks_s -x SHMEM_FAULTS=seed=5,delay=100us,reorder,eagain=20 \
-        --vnodes 3 -n 3 "$program" $rounds
+        --vnodes 3 -n 4 "$program" $rounds
 }
 [ -n "$brief" ] || run_with_faults
 # Sizes, numbers of nodes and ring buffers at their limits.
-run 0 --timeout $stacks_s --vnodes 4 -n 8 "$program"_limits
+for leader in first static; do
+    run 0 --timeout $stacks_s -x SHMEM_INTERNODE_LEADER=$leader --vnodes 4 -n 8 "$program"_limits
+done
 [ -z "$long" ] || run 0 --timeout $stacks_s --vnodes 17 -n 17 "$program"_limits nodes
 # A PE finalizes while the others wait for it: one call of each kind; with PGAS_TEST_LONG one
 # of each algorithm.

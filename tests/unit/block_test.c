@@ -15,6 +15,7 @@
 
 #include "pgas/core/progress/block.h"
 #include "pgas/core/base/clock.h"
+#include "pgas/core/base/timing.h"
 #include "pgas/core/memory/heap.h"
 #include "pgas/core/memory/peer.h"
 
@@ -443,4 +444,67 @@ Test(block, an_unannounced_store_is_seen, .init = world, .timeout = 30)
     usleep(50000);
     store_release_u64(&word[0], 1);
     pthread_join(t, NULL);
+}
+
+/* A PE watches a word of this one: here both are the same PE. */
+Test(block, a_watch_ends_when_the_word_changes, .init = world, .timeout = 30)
+{
+    struct node_pe *me = &node->pe[0];
+
+    cr_assert_not(block_watched());
+    cr_assert(block_watch(me, &word[0], 0));
+    cr_assert(block_watched());
+    cr_assert_not(block_watch(me, &word[1], 0), "there is one watch at a time");
+    uint32_t wake = atomic_load(&me->wake);
+    word[1] = 1;
+    block_sleepers_changed();
+    cr_assert(block_watched(), "another word has changed");
+    cr_assert_eq(atomic_load(&me->wake), wake);
+    word[0] = 1;
+    block_sleepers_changed();
+    cr_assert_not(block_watched());
+    cr_assert_neq(atomic_load(&me->wake), wake, "its sleepers are woken");
+}
+
+Test(block, a_watch_is_ended_by_its_pe_and_by_the_holder, .init = world, .timeout = 30)
+{
+    struct node_pe *me = &node->pe[0];
+
+    cr_assert(block_watch(me, &word[0], 0));
+    block_unwatch(me, &word[1]);
+    block_cancel_watch(&word[1]);
+    cr_assert(block_watched(), "that is another word");
+    block_unwatch(me, &word[0]);
+    cr_assert_not(block_watched());
+    cr_assert(block_watch(me, &word[0], 0));
+    block_cancel_watch(&word[0]);
+    cr_assert_not(block_watched());
+}
+
+/* Also one whose PE has ended before it had stored it completely. */
+Test(block, a_watch_expires, .init = world, .timeout = 30)
+{
+    struct node_pe *me = &node->pe[0];
+
+    cr_assert(block_watch(me, &word[0], 0));
+    for (int stored = 1; stored >= 0; stored--) {
+        if (!stored)
+            atomic_store(&me->watch, (1u << NODE_WATCH_BITS) - 1);
+        block_expire_watch();
+        cr_assert(block_watched());
+        usleep(TIMING_WATCH / 1000 + 5000);
+        block_expire_watch();
+        cr_assert_not(block_watched());
+        block_expire_watch();
+    }
+}
+
+/* The back-off of the progress thread. */
+Test(block, a_watch_ends_a_nap, .init = world, .timeout = 30)
+{
+    struct node_pe *me = &node->pe[0];
+
+    atomic_store(&me->nap, 1);
+    cr_assert(block_watch(me, &word[0], 0));
+    cr_assert_eq(atomic_load(&me->nap), 0);
 }

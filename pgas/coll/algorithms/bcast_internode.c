@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bcast_internode.c - broadcast of a team over several nodes.
- * Uses: core/team, bcast, leader_job, mailbox, internode, scratch, select,
- * datatype/copy.
+ * Uses: core/team, bcast, leader_job, leader_msg, mailbox, forwarder, internode, scratch,
+ * select, credit, datatype/copy.
  *
  * Ranks are nodes, numbered cyclically from the root's node; the algorithms are schedules
  * (schedule.h).
@@ -15,10 +15,9 @@
  * after it has forwarded the data of all earlier calls, and after the PEs of its node
  * have read them: they closed a mailbox call of each broadcast (release), for which
  * internode_await_read waits (acquire).
- * With select_first_leader one PE of each node acts for it (acting.h), and the others
- * read its mailbox.  A leader then enters that barrier when the acting PE has read the
- * slot: the leader was it, or has read that PE's mailbox.  The data that were sent from
- * a slot have arrived, because the leaders of the children enter that barrier, too.
+ * Which PE of a node forwards: forwarder.h.  It forwards before it closes its mailbox
+ * call.  What was sent from a slot has arrived when the leaders of the children enter
+ * that barrier, too.
  *
  * Medium (bcast_stream): the same tree, in chunks of BCAST_CHUNK_BYTES from chunk slot to
  * chunk slot.  The PEs of a node copy each chunk from their leader's slot when it has
@@ -45,7 +44,7 @@
 #include "pgas/coll/algorithms/bcast.h"
 #include "pgas/coll/algorithms/bcast_internode.h"
 #include "pgas/coll/schedule/leader_job.h"
-#include "pgas/coll/sync/acting.h"
+#include "pgas/coll/sync/forwarder.h"
 #include "pgas/coll/sync/mailbox.h"
 #include "pgas/coll/sync/internode.h"
 #include "pgas/coll/select/select.h"
@@ -209,8 +208,8 @@ void bcast_internode(struct shmem_team *team, void *dest, const void *source,
 /* An eager broadcast. */
 struct eager_bcast {
     const struct job *job;
-    struct acting call;
-    const char *slot; /* of this node's leader, mapped */
+    struct forwarder_call call;
+    char *slot; /* of this node's leader, mapped */
 };
 
 /* Symmetric address of the slot of a node's leader. */
@@ -230,11 +229,15 @@ static struct eager_bcast bcast_inter_eager_begin(const struct job *j)
         internode_barrier(team, j->fn); /* returns the credit of leaders */
     uint64_t number = credit_begin(eager);
     struct eager_bcast p = {
-        .job = j, .call = {team, number, &internode_leaders_words(team)->bcast, j->fn}};
-    char *slot = bcast_inter_slot(&p, team->nodes->me);
-    p.slot = internode_is_leader(team)
-                 ? slot
-                 : peer_at(slot, BCAST_EAGER_BYTES, internode_leader(team), j->fn);
+        .job = j,
+        .call = {.team = team,
+                 .number = number,
+                 .node = &internode_leaders_words(team)->bcast,
+                 .first = team->node_team->npes > 1 && select_first_leader(),
+                 .fn = j->fn}};
+    p.slot = bcast_inter_slot(&p, team->nodes->me);
+    if (!internode_is_leader(team))
+        p.slot = peer_at(p.slot, BCAST_EAGER_BYTES, internode_leader(team), j->fn);
     return p;
 }
 
@@ -255,7 +258,7 @@ static bool bcast_inter_eager_send(void *arg, const struct schedule_step *step)
     int node = leader_job_node(&j->leaders, step->peer);
 
     leader_eager_put(j->team, node, bcast_inter_slot(p, node), p->slot, j->bytes,
-                     acting_signal(&p->call), p->call.number, j->fn);
+                     forwarder_signal(&p->call), p->call.number, j->fn);
     return true;
 }
 
@@ -264,7 +267,7 @@ static bool bcast_inter_eager_arrived(void *arg, const struct schedule_step *ste
     const struct eager_bcast *p = arg;
 
     (void)step; /* a leader receives only one message */
-    return leader_eager_arrived(acting_arrived_word(&p->call), p->call.number);
+    return forwarder_arrived(&p->call);
 }
 
 static void bcast_inter_eager_await(void *arg, const struct schedule_step *step)
@@ -272,69 +275,36 @@ static void bcast_inter_eager_await(void *arg, const struct schedule_step *step)
     const struct eager_bcast *p = arg;
 
     leader_eager_await(p->job->team, leader_job_node(&p->job->leaders, step->peer),
-                       acting_signal(&p->call), p->call.number, p->job->fn);
+                       forwarder_signal(&p->call), p->call.number, p->job->fn);
 }
 
 static const struct executor_ops eager_ops = {.send = bcast_inter_eager_send,
                                               .arrived = bcast_inter_eager_arrived,
                                               .await = bcast_inter_eager_await};
 
-/* Broadcast from the slot of the root's node to the slots of all nodes: what the acting
- * PE of a node does. */
+/* Broadcast from the slot of the root's node to the slots of all nodes: what the
+ * forwarder of a node does. */
 static void bcast_inter_eager_run(struct eager_bcast *p)
 {
     executor_run(&(struct executor){
         .schedule = bcast_inter_eager_schedule(p->job), .ops = &eager_ops, .job = p});
 }
 
+/* On the root's node.  With static leaders the leader sends, when it has received the
+ * data; otherwise the root does, before it passes them to its node. */
 static void bcast_inter_eager_root(struct job *j, struct eager_bcast *p,
                                    const void *source, int root, bool copies)
 {
+    if (p->call.first && j->team->me == root) {
+        forwarder_claim_root(&p->call);
+        copy_bytes(p->slot, source, j->bytes);
+        bcast_inter_eager_run(p);
+    }
     bcast_inter_node_phase(j, source, root, copies);
-    if (!internode_is_leader(j->team))
+    if (p->call.first || !internode_is_leader(j->team))
         return;
-    copy_bytes((char *)p->slot, j->from, j->bytes);
+    copy_bytes(p->slot, j->from, j->bytes);
     bcast_inter_eager_run(p);
-}
-
-/* The leader forwards the message, wakes its node and copies last; the other PEs copy
- * from the leader's slot when the message has arrived. */
-static void bcast_inter_eager_other(const struct job *j, struct eager_bcast *p)
-{
-    struct shmem_team *team = j->team;
-    const char *slot = bcast_inter_slot(p, team->nodes->me); /* of the leader */
-    bool shares = team->nodes->local_pes > 1;
-    struct mailbox closes = {0};
-
-    if (shares)
-        closes = mailbox_open(team->node_team, 0, j->fn);
-    if (internode_is_leader(team)) {
-        bcast_inter_eager_run(p);
-        internode_wake_node(team, acting_signal(&p->call), sizeof(uint64_t));
-        if (shares)
-            internode_set_unread(team, &closes);
-    } else {
-        internode_await_message(team, acting_signal(&p->call), p->call.number, j->fn);
-        slot = peer_at(slot, j->bytes, internode_leader(team), j->fn);
-    }
-    copy_bytes(j->dest, slot, j->bytes);
-    if (shares)
-        mailbox_close(&closes);
-}
-
-/* ---- small broadcast: the PE that arrives first acts ---------------------------------
- */
-
-/* The root acts for its node, and sends before it wakes the others. */
-static void bcast_first_root(struct job *j, struct eager_bcast *p, const void *source,
-                             int root, bool copies)
-{
-    if (j->team->me == root) {
-        acting_root(&p->call);
-        copy_bytes((char *)p->slot, source, j->bytes);
-        bcast_inter_eager_run(p);
-    }
-    bcast_inter_node_phase(j, source, root, copies);
 }
 
 static int bcast_inter_parent(const struct job *j)
@@ -346,37 +316,36 @@ static int bcast_inter_parent(const struct job *j)
     return leader_job_node(&j->leaders, recv.peer);
 }
 
-static void bcast_first_other(const struct job *j, struct eager_bcast *p)
+/* The forwarder sends first, wakes its node and copies last; the other PEs copy from the
+ * leader's slot when the message has arrived. */
+static void bcast_inter_eager_other(const struct job *j, struct eager_bcast *p)
 {
-    struct shmem_team *node_team = j->team->node_team;
-    struct mailbox b = mailbox_open(node_team, j->bytes, j->fn);
-    int acting = acting_pe(&p->call, bcast_inter_parent(j));
+    struct shmem_team *team = j->team;
+    bool shares = team->nodes->local_pes > 1;
+    struct mailbox reads = {0};
 
-    if (acting == node_team->me) {
+    if (shares)
+        reads = mailbox_open(team->node_team, 0, j->fn);
+    if (forwarder_await(&p->call, bcast_inter_parent(j))) {
         bcast_inter_eager_run(p);
-        copy_bytes(mailbox_own(&b), p->slot, j->bytes);
-        mailbox_post(&b);
-        copy_bytes(j->dest, p->slot, j->bytes);
-    } else {
-        copy_bytes(j->dest, mailbox_of(&b, acting), j->bytes);
+        forwarder_wake_node(&p->call);
     }
-    mailbox_close(&b);
+    if (shares && internode_is_leader(team))
+        internode_set_unread(team, &reads);
+    copy_bytes(j->dest, p->slot, j->bytes);
+    if (shares)
+        mailbox_close(&reads);
 }
 
 void bcast_eager(struct shmem_team *team, void *dest, const void *source, size_t bytes,
                  int root, bool copies, const char *fn)
 {
     struct job j = bcast_inter_job_of(team, dest, bytes, root, fn);
-    bool first = team->node_team->npes > 1 && select_first_leader();
 
     internode_begin(team);
     struct eager_bcast p = bcast_inter_eager_begin(&j);
-    if (j.vrank == 0 && first)
-        bcast_first_root(&j, &p, source, root, copies);
-    else if (j.vrank == 0)
+    if (j.vrank == 0)
         bcast_inter_eager_root(&j, &p, source, root, copies);
-    else if (first)
-        bcast_first_other(&j, &p);
     else
         bcast_inter_eager_other(&j, &p);
 }
@@ -458,11 +427,11 @@ static void bcast_stream_ready(void *arg, const struct schedule_step *step)
     int i = (int)(first / BCAST_CHUNK_BYTES);
     char *slot = bcast_stream_slot(s, n->me, i);
 
-    if (s->from != NULL)
-        copy_bytes(slot, s->from + first, bytes);
     if (s->from == NULL)
         internode_wake_node(s->job->team, bcast_stream_word(s, i), sizeof(uint64_t));
-    else if (n->local_pes > 1)
+    else
+        copy_bytes(slot, s->from + first, bytes);
+    if (s->from != NULL && n->local_pes > 1)
         mailbox_publish_parts(&s->mailbox, (uint64_t)i + 1);
     if (!bcast_stream_is_root(s))
         copy_bytes(s->dest + first, slot, bytes);

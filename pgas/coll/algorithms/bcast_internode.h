@@ -16,8 +16,6 @@
 enum {
     BCAST_EAGER_SLOTS = 128,  /* eager broadcasts between two barriers of the leaders */
     BCAST_EAGER_BYTES = 2048, /* maximum payload */
-    BCAST_ACTING = 96,        /* ring bcast_words.acting */
-    BCAST_PE_BITS = 16,       /* width of the PE in it */
     BCAST_CHUNKS = 16, /* chunks of streamed broadcasts between two such barriers */
     BCAST_CHUNK_BYTES = 32 * 1024,
 };
@@ -31,9 +29,7 @@ struct bcast_words {
     /* Written by the PEs of the node. */
     _Alignas(NODE_LINE) uint64_t acked; /* bcast_state.eager.acked of the leader */
     uint64_t entered; /* last eager broadcast that the leader has entered as a receiver */
-    /* Of each eager broadcast: its sequence number modulo 2^16, and the PE of the node
-     * team that acts for the node. */
-    uint32_t acting[BCAST_ACTING];
+    uint64_t claimed[BCAST_EAGER_SLOTS / 64]; /* a bit of each slot; see forwarder.h */
 };
 
 /* Invariant on leaders: seq <= acked + number of slots, of both. */

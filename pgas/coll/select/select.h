@@ -65,7 +65,7 @@ struct select_plans {
 /* Read SHMEM_<COLLECTIVE>_ALGORITHM for all collectives.  Ends the job with an error
  * message if a value is not the name of an algorithm. */
 void select_init(void);
-/* SHMEM_INTERNODE_LEADER: the PE that arrives first acts for its node. */
+/* SHMEM_INTERNODE_LEADER=first: see forwarder.h. */
 bool select_first_leader(void);
 
 /* Find and read the table file for this number of processors.  An invalid file ends the

@@ -28,6 +28,7 @@
 #include "config.h"
 
 #include "pgas/coll/schedule/executor.h"
+#include "pgas/coll/select/select.h"
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/sync/internode.h"
 #include "pgas/coll/sync/leader_msg.h"
@@ -426,7 +427,8 @@ static void internode_publish_acked(const struct shmem_team *team)
     struct bcast_words *w = &internode_own_words(team)->bcast;
     uint64_t acked = team->coll->bcast.eager.acked;
 
-    if (likely(w->acked == acked) || team->nodes->local_pes == 1)
+    if (likely(w->acked == acked) || team->nodes->local_pes == 1 ||
+        !select_first_leader())
         return;
     stress_point();
     store_release_u64(&w->acked, acked);
@@ -463,6 +465,7 @@ static void internode_barrier_epoch(struct shmem_team *team, const struct piggyb
         return;
     }
     internode_await_node(team, fn);
+    team->coll->internode.unread = 0; /* those that have arrived have ended all calls */
     internode_exchange(team, c, fn);
     internode_release_node(team);
 }

@@ -72,10 +72,11 @@ struct node_pe {
     _Atomic uint64_t sleep_key[NODE_SLEEP_SLOTS];
     /* Futex word of the sleepers; each wake-up increments it. */
     _Alignas(NODE_LINE) _Atomic uint32_t wake;
+
     /* A PE of the node that sleeps until the network changes a word of this PE's heap:
      * 1 + its local rank, and the 8-byte unit of the word << NODE_WATCH_BITS; 0: none.
      * Stored by the watching PE, cleared by the one of both that ends the watch. */
-    _Atomic uint64_t watch;
+    _Alignas(NODE_LINE) _Atomic uint64_t watch;
     _Atomic uint64_t watch_seen; /* value of the unit before; stored before `watch` */
     _Atomic uint32_t nap;        /* 1: the progress thread backs off; a futex */
 

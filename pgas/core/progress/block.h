@@ -109,9 +109,13 @@ uint64_t block_wake_then(struct node_pe *pe, const void *addr, size_t len,
  * call (Dekker's pattern with block_sleepers_changed).
  */
 bool block_watch(struct node_pe *holder, const uint64_t *word, uint64_t seen);
-/* Ends the watch of this PE; that of another PE on this word of this PE. */
-void block_unwatch(struct node_pe *holder);
+/* Ends the watch of this PE on that word; that of another PE on this word of this PE. */
+void block_unwatch(struct node_pe *holder, const uint64_t *word);
 void block_cancel_watch(const uint64_t *word);
+/* Called by the progress thread while it serves a watch: ends one that is older than
+ * TIMING_WATCH, because its PE may have failed or left the wait.  A PE that still waits
+ * sets it again before its next sleep. */
+void block_expire_watch(void);
 /* True if another PE watches a word of this PE. */
 bool block_watched(void);
 /* Wakes the progress thread of a PE from its back-off. */

@@ -6,8 +6,10 @@
 #include <linux/membarrier.h>
 #include <pthread.h>
 
+#include "pgas/core/base/clock.h"
 #include "pgas/core/base/os.h"
 #include "pgas/core/base/pgas_assert.h"
+#include "pgas/core/base/timing.h"
 #include "pgas/core/core_state.h"
 #include "pgas/core/memory/symaddr.h"
 #include "pgas/core/progress/block_sleep.h"
@@ -307,15 +309,21 @@ static bool block_watch_swap(struct node_pe *holder, uint64_t from, uint64_t to)
         &holder->watch, &from, to, memory_order_acq_rel, memory_order_relaxed);
 }
 
+/* The watch of this PE. */
+static uint64_t block_own_watch(const uint64_t *word)
+{
+    return block_watch_unit(word) << NODE_WATCH_BITS |
+           ((uint64_t)pgas_self.local_rank + 1);
+}
+
 bool block_watch(struct node_pe *holder, const uint64_t *word, uint64_t seen)
 {
     if (!block_watch_swap(holder, 0, WATCH_BUSY))
         return false;
     atomic_store_explicit(&holder->watch_seen, seen, memory_order_relaxed);
-    atomic_store_explicit(&holder->watch,
-                          block_watch_unit(word) << NODE_WATCH_BITS |
-                              ((uint64_t)pgas_self.local_rank + 1),
-                          memory_order_release);
+    /* Fails if the holder has found WATCH_BUSY for too long. */
+    if (!block_watch_swap(holder, WATCH_BUSY, block_own_watch(word)))
+        return false;
     fence_full();
     block_end_nap(holder);
     return true;
@@ -335,12 +343,26 @@ void block_end_nap(struct node_pe *pe)
         os_futex_wake(&pe->nap);
 }
 
-void block_unwatch(struct node_pe *holder)
+void block_unwatch(struct node_pe *holder, const uint64_t *word)
 {
-    uint64_t watch = atomic_load_explicit(&holder->watch, memory_order_relaxed);
+    uint64_t own = block_own_watch(word);
 
-    if (block_watch_rank(watch) == (uint64_t)pgas_self.local_rank + 1)
-        (void)block_watch_swap(holder, watch, 0);
+    if (atomic_load_explicit(&holder->watch, memory_order_relaxed) == own)
+        (void)block_watch_swap(holder, own, 0);
+}
+
+void block_expire_watch(void)
+{
+    struct node_pe *me = &pgas_self.node->pe[pgas_self.local_rank];
+    uint64_t watch = atomic_load_explicit(&me->watch, memory_order_relaxed),
+             now = clock_ns();
+
+    if (watch != STATE.watch) {
+        STATE.watch = watch;
+        STATE.watch_since_ns = now;
+    } else if (watch != 0 && now - STATE.watch_since_ns > TIMING_WATCH) {
+        (void)block_watch_swap(me, watch, 0);
+    }
 }
 
 void block_cancel_watch(const uint64_t *word)

@@ -109,7 +109,7 @@ struct net {
 
     /* The progress thread; its states are described in progress.h. */
     pthread_t thread;
-    uint32_t state;  /* enum progress_state; a futex */
+    uint32_t state;  /* enum progress_state */
     int wake_fd;     /* an eventfd that ends PROGRESS_SLEEP */
     uint32_t losses; /* net_pe_failed calls: one after the last arm forbids the sleep */
 

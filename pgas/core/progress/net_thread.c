@@ -7,10 +7,10 @@
  * progress thread sleeps on the transport's file descriptor.  To avoid that both run for
  * the same message, the progress thread backs off while another thread polls: it checks
  * every TIMING_NAP whether one still does, and net_idle wakes it when a waiter stops
- * polling. If the network wakes it while a thread of the PE sleeps, it hands polling over
- * to that thread for a while.  After a PE has returned from the library to compute,
- * operations on it are delayed by at most TIMING_POLL_RECENT + TIMING_NAP, and later ones
- * are not delayed.
+ * polling, and block_watch when a PE of the node waits for a word of this PE. If the
+ * network wakes it while a thread of the PE sleeps, it hands polling over to that thread
+ * for a while.  After a PE has returned from the library to compute, operations on it are
+ * delayed by at most TIMING_POLL_RECENT + TIMING_NAP, and later ones are not delayed.
  *
  * The thread may run on every processor of the job even if its PE is bound to one, so
  * that it does not wait for the PE to release that processor.
@@ -176,7 +176,8 @@ static void *net_progress_serve(void *arg)
     unsigned stalls = 0;
 
     while (load_acquire_u32(&n->state) != PROGRESS_STOP) {
-        if (net_progress_others_poll(n) && !block_watched()) {
+        bool watched = block_watched();
+        if (net_progress_others_poll(n) && !watched) {
             net_poll_contexts(n); /* a thread that posts polls only its own context */
             net_progress_nap(n);
             continue;
@@ -191,7 +192,9 @@ static void *net_progress_serve(void *arg)
         else
             net_wake_sleepers();
         ready = false;
-        if (armed == 0 && !net_progress_others_poll(n))
+        if (unlikely(watched))
+            block_expire_watch();
+        if (armed == 0 && (watched || !net_progress_others_poll(n)))
             ready = net_progress_sleep_on(n, losses);
         net_back_off(&stalls, !done && (armed != 0 || ready));
     }
@@ -236,6 +239,7 @@ void net_thread_stop(struct net *n)
     if (load_relaxed_u32(&n->state) == PROGRESS_OFF)
         return;
     __atomic_store_n(&n->state, PROGRESS_STOP, __ATOMIC_SEQ_CST);
+    fence_full(); /* before the load of `nap`; see net_progress_nap */
     block_end_nap(&pgas_self.node->pe[pgas_self.local_rank]);
     net_progress_end_sleep(n);
     pthread_join(n->thread, NULL);

@@ -4,14 +4,15 @@
  * progress.h - the states of the progress engine of a PE, which determine the thread that
  * calls the transport.  Private to core/progress.
  *
- * The progress thread (net_thread.c) is in one state, net->state, which is also a futex:
+ * The progress thread (net_thread.c) is in one state, net->state; in BACKOFF it waits for
+ * the futex node_pe.nap:
  *
  * state    event                                     next     changed by
  * OFF      net_thread_start                          SERVE    start-up, before the thread
  * SERVE    another thread polled recently            BACKOFF  thread; futex wait
  * SERVE    descriptors armed, no other thread polls  SLEEP    thread; poll(2)
  * BACKOFF  a waiter stops polling (net_idle)         SERVE    waiter; futex wake
- * BACKOFF  TIMING_NAP has passed                     SERVE    thread
+ * BACKOFF  TIMING_NAP has passed; block_watch        SERVE    thread
  * SLEEP    descriptor ready, net_kick, time limit    SERVE    thread
  * any      net_thread_stop                           STOP     finalize; futex wake,
  *                                                             eventfd
