@@ -179,6 +179,13 @@ int ft_team_status(struct shmem_team *team)
     return status;
 }
 
+int ft_team_status_now(struct shmem_team *team)
+{
+    int status = ft_team_status(team);
+
+    return status != 0 || pgas_self.ft == NULL ? status : ft_compute_status(team);
+}
+
 int ft_team_failed(const struct shmem_team *team, int *pes, int max)
 {
     int n = 0;

@@ -67,6 +67,9 @@ void ft_call_handler(void);
 
 /* 0, SHMEMX_ERR_PE_FAILED or SHMEMX_ERR_REVOKED. */
 int ft_team_status(struct shmem_team *team);
+/* The same for the user: includes each PE for which ft_pe_failed is true.  A PE is marked
+ * as failed before the epoch changes, on which ft_team_status depends. */
+int ft_team_status_now(struct shmem_team *team);
 /* The number of failed PEs of the team; stores the first max of them, as PE numbers of
  * the team. */
 int ft_team_failed(const struct shmem_team *team, int *pes, int max);

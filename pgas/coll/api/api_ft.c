@@ -36,7 +36,7 @@ ROUTINE(int, shmemx_team_failed, sizeof(int), ALONE, (shmem_team_t, team, TEAM),
 { return ft_team_failed(team_of(team, fn), pes, max); }
 
 ROUTINE(int, shmemx_team_status, 0, ALONE, (shmem_team_t, team, TEAM))
-{ return ft_team_status(api_ft_live(team_of(team, fn))); }
+{ return ft_team_status_now(api_ft_live(team_of(team, fn))); }
 
 typedef void (*handler_t)(const int *pes, int n, void *arg);
 ROUTINE(int, shmemx_failure_handler, 0, ALONE, (handler_t, handler, OPTIONAL),
