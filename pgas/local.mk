@@ -81,7 +81,7 @@ pgas_sources = \
 	pgas/coll/api/life_pack.c pgas/coll/api/life_pack.h \
 	pgas/coll/api/shrink.c pgas/coll/api/shrink.h \
 	pgas/coll/api/verify.c pgas/coll/api/verify.h \
-	pgas/coll/sync/forwarder.c pgas/coll/sync/acting.h \
+	pgas/coll/sync/forwarder.c pgas/coll/sync/forwarder.h \
 	pgas/coll/sync/arrival.c pgas/coll/sync/arrival.h pgas/coll/sync/credit.h \
 	pgas/coll/sync/barrier.c pgas/coll/sync/barrier.h \
 	pgas/coll/algorithms/bcast.c pgas/coll/algorithms/bcast.h pgas/coll/algorithms/bcast_internode.c pgas/coll/algorithms/bcast_internode.h \
