@@ -129,7 +129,7 @@ struct block_state {
     uint32_t pollers; /* threads that spin or yield; with remote PEs only; atomic */
     void (*work)(void);
     uint32_t what_taken; /* 1: a thread owns the text of node_pe.what (block.c) */
-    uint64_t watch, watch_since_ns; /* block_expire_watch: node_pe.watch, since when */
+    uint64_t watch, watch_since_ns; /* block_serve_watch: node_pe.watch, since when */
 };
 
 struct net_state {

@@ -490,12 +490,14 @@ Test(block, a_watch_expires, .init = world, .timeout = 30)
     for (int stored = 1; stored >= 0; stored--) {
         if (!stored)
             atomic_store(&me->watch, (1u << NODE_WATCH_BITS) - 1);
-        block_expire_watch();
-        cr_assert(block_watched());
-        usleep(TIMING_WATCH / 1000 + 5000);
-        block_expire_watch();
+        cr_assert(block_serve_watch());
+        usleep((useconds_t)(TIMING_WATCH / 1000 + 5000));
+        uint32_t wake = atomic_load(&me->wake);
+        cr_assert_not(block_serve_watch());
         cr_assert_not(block_watched());
-        block_expire_watch();
+        cr_assert_eq(atomic_load(&me->wake) != wake, stored, "one that waits is woken");
+        cr_assert(block_watch(me, &word[0], 0), "it is set again");
+        cr_assert(block_serve_watch(), "and begins anew");
     }
 }
 

@@ -5,7 +5,6 @@
 #include "pgas/coll/sync/forwarder.h"
 #include "pgas/coll/sync/internode.h"
 #include "pgas/coll/sync/leader_msg.h"
-#include "pgas/coll/sync/probe.h"
 #include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/base/clock.h"
 #include "pgas/core/base/stress.h"
@@ -38,10 +37,7 @@ static bool forwarder_leader_entered(const struct forwarder_call *c)
 
 struct forwarder_wait {
     const struct forwarder_call *call;
-    int from; /* the node from which the message comes */
-    struct probe_timer *timer;
-    uint64_t
-        deadline_ns; /* when the leader is late; 0: the PE watches the leader's word */
+    uint64_t deadline_ns; /* then the leader is late */
 };
 
 static bool forwarder_has_data(const void *arg)
@@ -73,24 +69,20 @@ static bool forwarder_watch(const struct forwarder_call *c)
 }
 
 /* Called before a sleep, after the last check.  A watch may have ended, or was refused.
- */
+ * Only leaders probe other nodes; a late one does so when it enters the call. */
 static void forwarder_on_stall(const void *arg)
 {
     const struct forwarder_wait *w = arg;
     const struct forwarder_call *c = w->call;
 
     internode_probe_local(c->team, c->fn);
-    if (!forwarder_watch(c))
-        return;
-    internode_probe(c->team, w->from, w->timer, c->fn);
-    if (forwarder_arrived(c))
+    if (forwarder_watch(c) && forwarder_arrived(c))
         block_wake_listed();
 }
 
-static void forwarder_await_data(const struct forwarder_call *c, int from)
+static void forwarder_await_data(const struct forwarder_call *c)
 {
-    struct probe_timer timer = {0};
-    struct forwarder_wait w = {c, from, &timer, 0};
+    struct forwarder_wait w = {c, 0};
     struct block_wait wait = {.ready = forwarder_has_data_or_is_late,
                               .arg = &w,
                               .word = forwarder_signal(c),
@@ -108,6 +100,8 @@ static void forwarder_await_data(const struct forwarder_call *c, int from)
         block_until(&wait);
     }
     block_unwatch(forwarder_leader(c), forwarder_signal(c));
+    if (!forwarder_leader_entered(c)) /* no other PE can watch the word */
+        forwarder_wake_node(c);
 }
 
 /* ---- claims ---------------------------------------------------------------------------
@@ -130,7 +124,7 @@ static bool forwarder_claim(const struct forwarder_call *c)
 bool forwarder_await(const struct forwarder_call *c, int from)
 {
     if (!internode_is_leader(c->team)) {
-        forwarder_await_data(c, from);
+        forwarder_await_data(c);
         stress_point();
         return c->first && !forwarder_leader_entered(c) && forwarder_claim(c);
     }

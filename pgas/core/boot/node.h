@@ -20,7 +20,7 @@
 #define NODE_ENV         "PGAS_NODE"     /* "/proc/PID/fd/N", set by the node daemon */
 #define NODE_JOB_ENV     "PGAS_NODE_JOB" /* the PMIx namespace that the segment is for */
 #define NODE_MAGIC       0x70676173u     /* "pgas" */
-#define NODE_VERSION     9u              /* changes with the layout below or ft_map.h */
+#define NODE_VERSION     10u             /* changes with the layout below or ft_map.h */
 #define NODE_LINE        64              /* bytes of a cache line */
 #define NODE_SLEEP_SLOTS 7 /* with sleep_mask, sleep_key fills a cache line */
 #define NODE_WATCH_BITS  16

@@ -112,10 +112,10 @@ bool block_watch(struct node_pe *holder, const uint64_t *word, uint64_t seen);
 /* Ends the watch of this PE on that word; that of another PE on this word of this PE. */
 void block_unwatch(struct node_pe *holder, const uint64_t *word);
 void block_cancel_watch(const uint64_t *word);
-/* Called by the progress thread while it serves a watch: ends one that is older than
- * TIMING_WATCH, because its PE may have failed or left the wait.  A PE that still waits
- * sets it again before its next sleep. */
-void block_expire_watch(void);
+/* Called by the progress thread in each turn: true if another PE watches a word of this
+ * PE.  Ends a watch that is older than TIMING_WATCH, because its PE may have failed; one
+ * that still waits is woken, and sets it again. */
+bool block_serve_watch(void);
 /* True if another PE watches a word of this PE. */
 bool block_watched(void);
 /* Wakes the progress thread of a PE from its back-off. */

@@ -351,18 +351,23 @@ void block_unwatch(struct node_pe *holder, const uint64_t *word)
         (void)block_watch_swap(holder, own, 0);
 }
 
-void block_expire_watch(void)
+bool block_serve_watch(void)
 {
     struct node_pe *me = &pgas_self.node->pe[pgas_self.local_rank];
-    uint64_t watch = atomic_load_explicit(&me->watch, memory_order_relaxed),
-             now = clock_ns();
+    uint64_t watch = atomic_load_explicit(&me->watch, memory_order_relaxed);
 
     if (watch != STATE.watch) {
         STATE.watch = watch;
-        STATE.watch_since_ns = now;
-    } else if (watch != 0 && now - STATE.watch_since_ns > TIMING_WATCH) {
-        (void)block_watch_swap(me, watch, 0);
+        STATE.watch_since_ns = clock_ns();
     }
+    if (likely(watch == 0))
+        return false;
+    if (clock_ns() - STATE.watch_since_ns <= TIMING_WATCH)
+        return true;
+    STATE.watch = 0;
+    if (block_watch_swap(me, watch, 0) && block_watch_rank(watch) != WATCH_BUSY)
+        block_wake(&pgas_self.node->pe[block_watch_rank(watch) - 1], NULL, 0);
+    return false;
 }
 
 void block_cancel_watch(const uint64_t *word)

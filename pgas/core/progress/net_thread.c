@@ -176,7 +176,7 @@ static void *net_progress_serve(void *arg)
     unsigned stalls = 0;
 
     while (load_acquire_u32(&n->state) != PROGRESS_STOP) {
-        bool watched = block_watched();
+        bool watched = block_serve_watch();
         if (net_progress_others_poll(n) && !watched) {
             net_poll_contexts(n); /* a thread that posts polls only its own context */
             net_progress_nap(n);
@@ -192,8 +192,6 @@ static void *net_progress_serve(void *arg)
         else
             net_wake_sleepers();
         ready = false;
-        if (unlikely(watched))
-            block_expire_watch();
         if (armed == 0 && (watched || !net_progress_others_poll(n)))
             ready = net_progress_sleep_on(n, losses);
         net_back_off(&stalls, !done && (armed != 0 || ready));

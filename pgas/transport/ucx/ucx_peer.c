@@ -295,8 +295,11 @@ int ucx_peer_get(struct transport_ctx *ctx, int pe, struct ucx_peer **peer)
         *peer = ucx_peer_new(ctx, pe);
     if (unlikely(*peer == NULL))
         return -ENOMEM;
-    if (unlikely((*peer)->error != 0))
-        ucx_peer_report(*peer,
-                        "the connection was lost while no operation was in flight");
+    if (likely((*peer)->error == 0))
+        return 0;
+    /* UCX may have reported an error before ucx_lost; the next progress purges. */
+    if (load_relaxed_u32(&ctx->net->lost[pe]) != 0)
+        return -EHOSTDOWN;
+    ucx_peer_report(*peer, "the connection was lost while no operation was in flight");
     return (*peer)->error;
 }
