@@ -79,10 +79,10 @@ says 'exited with status 3 after shmem_finalize'
 
 # A failure after shmem_finalize does not hide a later one.
 within 15000 3 -n 3 sh -c 'case $PMIX_RANK in
-    1) exec "$0" finalized-exit 1 3 ;;
-    2) "$0" hang & sleep 3; kill -SEGV $$ ;;
+    1) got=0; "$0" finalized-exit 1 3 || got=$?; : >"$1"; exit $got ;;
+    2) "$0" hang & until [ -e "$1" ]; do sleep 0.05; done; sleep 1; kill -SEGV $$ ;;
     *) exec "$0" hang ;;
-    esac' "$client"
+    esac' "$client" "$work/finalized"
 says 'PE 1 .* exited with status 3 after shmem_finalize'
 says 'PE 2 .* was killed by signal 11 (.*); ending 1 other PE$'
 
