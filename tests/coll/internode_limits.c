@@ -22,8 +22,9 @@
 enum {
     BLOCK_MOST = 128 * 1024, /* of an eager fcollect, bytes of a PE */
     NODES_MOST = 16,
-    PIGGYBACKED = INTERNODE_BUFFER / 32, /* more elements than travel with a barrier */
-    EXCHANGE_NODES = 4, /* of an allreduce by exchange, with 8 to 64 KiB */
+    NOT_PIGGYBACKED =
+        INTERNODE_BUFFER / 32, /* more elements than travel with a barrier */
+    EXCHANGE_NODES = 4,        /* of an allreduce by exchange, with 8 to 64 KiB */
     LONGS = (SCRATCH_SEGMENT * 2 + 4096) / (int)sizeof(long),
 };
 
@@ -215,9 +216,9 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "nodes") == 0) {
         struct group most = group_split("16 nodes", 2, 0, 1, NODES_MOST);
         CHECK_EQ(nodes, NODES_MOST + 1);
-        try_fcollect(&world, PIGGYBACKED, false);
+        try_fcollect(&world, NOT_PIGGYBACKED, false);
         if (most.me >= 0)
-            try_fcollect(&most, PIGGYBACKED, true);
+            try_fcollect(&most, NOT_PIGGYBACKED, true);
     } else {
         struct group few = group_split("3 PEs", 2, 0, 3, 3);
         CHECK_EQ(nodes, EXCHANGE_NODES);

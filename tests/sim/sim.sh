@@ -56,7 +56,7 @@ mutant() {
         "$work/$name.c" -o "$work/$name.o"
     $CC -o "$work/run.$name" "$work/$name.o" tests/sim/run-*.o \
         tests/sim/.libs/libpgas_sim.a -lpthread -lm -ldl
-    # A job that hangs in a loop is as good as one that fails; others take milliseconds.
+    # A job that exceeds the limit reveals the mutant, too; others take milliseconds.
     if "$work/run.$name" --limit=2 --count=$mutant_seeds >"$work/out" 2>&1; then
         fail "$1: $2: $mutant_seeds seeds did not reveal it"
     else

@@ -9,7 +9,7 @@
  *
  * Small (bcast_eager): binomial tree of the leaders, from eager slot to eager slot; no PE
  * waits for its descendants.  A leader has BCAST_EAGER_SLOTS slots in its scratch memory.
- * The PEs of its node watch the leader's signal word, and copy from its slot; on the
+ * The PEs of its node wait for the leader's signal word and copy from its slot; on the
  * root's node they receive the data from the root's mailbox.
  * Invariant: a slot is reused only after an inter-node barrier, which a leader enters
  * after it has forwarded the data of all earlier calls, and after the PEs of its node

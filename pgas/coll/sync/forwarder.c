@@ -10,7 +10,6 @@
 #include "pgas/core/base/stress.h"
 #include "pgas/core/base/timing.h"
 #include "pgas/core/progress/block.h"
-#include "pgas/rma/rma.h"
 
 uint64_t *forwarder_signal(const struct forwarder_call *c)
 {
@@ -137,11 +136,7 @@ bool forwarder_await(const struct forwarder_call *c, int from)
 
 void forwarder_wake_node(const struct forwarder_call *c)
 {
-    const struct team_nodes *n = c->team->nodes;
-
-    for (int k = 0; k < n->local_pes; k++)
-        rma_changed(forwarder_signal(c), sizeof(uint64_t),
-                    team_world_pe(c->team, n->local_pe[k]));
+    internode_wake_node(c->team, forwarder_signal(c), sizeof(uint64_t));
 }
 
 /* ---- the root -------------------------------------------------------------------------

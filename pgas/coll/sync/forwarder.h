@@ -49,7 +49,8 @@ bool forwarder_arrived(const struct forwarder_call *c);
 /* On a node other than the root's: waits until the data have arrived from node `from`.
  * True if this PE forwards them. */
 bool forwarder_await(const struct forwarder_call *c, int from);
-/* Wakes the PEs of the node that sleep in forwarder_await: called by the forwarder. */
+/* Wakes the PEs of the node, but the leader, that sleep in forwarder_await; network
+ * progress wakes the leader. */
 void forwarder_wake_node(const struct forwarder_call *c);
 
 /* The root forwards for its node: waits until its leader has credit for the call, so that

@@ -119,10 +119,10 @@ void internode_probe_local(const struct shmem_team *team, const char *fn);
 struct internode_words *internode_leaders_words(const struct shmem_team *team);
 
 /*
- * A message to the leader sets a word of its internode_words, which the other PEs of the
- * node watch: its data are theirs when it arrives, even before the leader has entered the
- * call.  `word` is the symmetric address of the word.  A PE that sleeps is woken by the
- * leader, which calls internode_wake_node when it has seen the message.
+ * A message to the leader sets a word of its internode_words.  The other PEs of the node
+ * may read the data when the word is set, even before the leader has entered the call.
+ * `word` is the symmetric address of the word.  internode_wake_node, called by a PE that
+ * has seen the message, wakes those that sleep, but not the leader.
  */
 void internode_await_message(struct shmem_team *team, const uint64_t *word,
                              uint64_t value, const char *fn);

@@ -163,7 +163,7 @@ static bool block_yield(const struct block_wait *w, uint64_t ns, uint64_t spin_n
             return true;
         net_poll();
         block_do_work();
-        /* Before the yield, in which all others on this processor have their turn. */
+        /* Before the yield, which lets the other threads of this processor run first. */
         if (w->ready(w->arg))
             return true;
         patience -= block_yield_once();

@@ -309,6 +309,13 @@ static bool block_watch_swap(struct node_pe *holder, uint64_t from, uint64_t to)
         &holder->watch, &from, to, memory_order_acq_rel, memory_order_relaxed);
 }
 
+/* Ends a watch of a word of this PE, and wakes the sleepers of the PE that set it. */
+static void block_end_watch(struct node_pe *me, uint64_t watch)
+{
+    if (block_watch_swap(me, watch, 0) && block_watch_rank(watch) != WATCH_BUSY)
+        block_wake(&pgas_self.node->pe[block_watch_rank(watch) - 1], NULL, 0);
+}
+
 /* The watch of this PE. */
 static uint64_t block_own_watch(const uint64_t *word)
 {
@@ -365,8 +372,7 @@ bool block_serve_watch(void)
     if (clock_ns() - STATE.watch_since_ns <= TIMING_WATCH)
         return true;
     STATE.watch = 0;
-    if (block_watch_swap(me, watch, 0) && block_watch_rank(watch) != WATCH_BUSY)
-        block_wake(&pgas_self.node->pe[block_watch_rank(watch) - 1], NULL, 0);
+    block_end_watch(me, watch);
     return false;
 }
 
@@ -384,14 +390,13 @@ void block_cancel_watch(const uint64_t *word)
 static void block_wake_watcher(struct node_pe *me)
 {
     uint64_t watch = atomic_load_explicit(&me->watch, memory_order_acquire);
-    uint64_t rank = block_watch_rank(watch), unit = watch >> NODE_WATCH_BITS;
+    uint64_t unit = watch >> NODE_WATCH_BITS;
 
-    if (likely(watch == 0) || rank == WATCH_BUSY ||
+    if (likely(watch == 0) || block_watch_rank(watch) == WATCH_BUSY ||
         block_load_unit((const uint64_t *)pgas_self.heap_base + unit) ==
             atomic_load_explicit(&me->watch_seen, memory_order_relaxed))
         return;
-    if (block_watch_swap(me, watch, 0))
-        block_wake(&pgas_self.node->pe[rank - 1], NULL, 0);
+    block_end_watch(me, watch);
 }
 
 enum block_change block_sleepers_changed(void)

@@ -12,7 +12,7 @@
  * each of them DELAY_MS after the barrier; early: killed before PMIx_Init; hang:
  * something else kills them.  OPERATION, one after the other by each survivor, while the
  * victims wait: fence (of all), pair (fence of PE 0 and the last victim), group, connect
- * (of all), get (data of the last victim, who has put none), pause (until the file
+ * (of all), get (data of the last victim, which has put none), pause (until the file
  * $FT_GO exists), mark (PE 0 marks the victims as failed in the alive map of its node, as
  * the agent does).  A survivor prints "PE N survived" after it has got the event of each
  * victim, once, and passed one more fence of all.
