@@ -134,6 +134,7 @@ pgas_process_sources = \
 	pgas/transport/tcp/tcp_ctx.c pgas/transport/tcp/tcp_endpoint.c pgas/transport/tcp/tcp_input.c \
 	pgas/transport/tcp/tcp_lost.c pgas/transport/tcp/tcp_output.c pgas/transport/tcp/tcp_peer.c \
 	pgas/transport/tcp/tcp_post.c pgas/transport/tcp/tcp_reply.c pgas/transport/tcp/tcp_serve.c \
+	pgas/transport/tcp/tcp_serve_run.c \
 	pgas/transport/tcp/tcp_stream.h pgas/transport/tcp/tcp_wire.h \
 	pgas/ft/ft_boot.c pgas/ft/ft_boot.h \
 	pgas/ft/ft_handler.c pgas/ft/ft_watch.c

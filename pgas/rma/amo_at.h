@@ -13,13 +13,11 @@
 /* One call of an atomic routine. */
 struct amo_call {
     shmem_ctx_t ctx;
-    enum transport_amo_op op;
-    void *addr; /* symmetric, of size 4 or 8 */
-    size_t size;
-    uint64_t operand, cond;
+    struct transport_amo amo; /* `result` is not used */
+    void *addr;               /* symmetric, of amo.size bytes */
     int pe;
     const char *fn;
-    /* Delivery of the old value.  AMO_NOW returns it.  AMO_LATER stores `size` bytes at
+    /* Delivery of the old value.  AMO_NOW returns it.  AMO_LATER stores amo.size bytes at
      * `later`, by the context's quiet at the latest.  AMO_NEVER discards it, and the
      * operation itself may complete as late as the quiet. */
     enum amo_want { AMO_NOW, AMO_LATER, AMO_NEVER } want;
@@ -28,7 +26,7 @@ struct amo_call {
 
 /* Performs the operation on a local or remote PE and wakes the PE if it sleeps on the
  * word.  Returns the old value for AMO_NOW. */
-uint64_t amo_call(const struct amo_call *call);
+uint64_t amo_call(struct amo_call *call);
 
 /* Blocking operations on the default context; they return the old value of the word. */
 uint64_t amo_at(enum transport_amo_op op, void *addr, size_t size, uint64_t operand,

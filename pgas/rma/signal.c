@@ -28,14 +28,13 @@ void signal_update(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int sig
     void *word = peer_quick(sig_addr, sizeof *sig_addr, pe);
 
     if (unlikely(word == NULL)) {
-        (void)amo_call(&(struct amo_call){.ctx = ctx,
-                                          .op = op,
-                                          .addr = sig_addr,
-                                          .size = sizeof *sig_addr,
-                                          .operand = signal,
-                                          .pe = pe,
-                                          .fn = fn,
-                                          .want = AMO_NEVER});
+        (void)amo_call(&(struct amo_call){
+            .ctx = ctx,
+            .amo = {.op = op, .size = sizeof *sig_addr, .operand = signal},
+            .addr = sig_addr,
+            .pe = pe,
+            .fn = fn,
+            .want = AMO_NEVER});
         return;
     }
     perform_op(op, word, signal, 0, sizeof *sig_addr);

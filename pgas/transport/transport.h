@@ -167,7 +167,9 @@ struct transport {
     const char *name;  /* as in SHMEM_TRANSPORT */
     const char *text;  /* one line for oshmem_info */
     bool quick_signal; /* a signal without data has a lower latency than a put */
-    /* Posts between two calls of progress in a loop that posts; 0: the default. */
+    /* Posts between two calls of progress in a loop that posts; 0: the default.  After
+     * such a call with context 0, accepted operations may stay queued until send, arm or
+     * the next call of progress. */
     uint32_t posts_per_progress;
 
     /* ---- open and close ------------------------------------------------------------ */

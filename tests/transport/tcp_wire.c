@@ -185,6 +185,23 @@ static struct tcp_request request_of(enum tcp_request_kind kind, unsigned flags,
     return r;
 }
 
+/* The first offset of a run of `len` bytes of records is `offset`. */
+static void run_is_rejected(const char *what, enum tcp_request_kind kind, unsigned flags,
+                            uint64_t offset, uint64_t len)
+{
+    const struct tcp_record record[2] = {{.offset = offset}, {.offset = offset}};
+    struct tcp_request r = request_of(kind, flags, 0, len);
+
+    is_rejected(what, r, record, len < sizeof record ? len : sizeof record);
+    r.op = TRANSPORT_AMO_COMPARE_SWAP;
+    if (kind == TCP_AMO_RUN)
+        is_rejected("a run of compare-and-swaps", r, record, sizeof record);
+    r.op = TRANSPORT_AMO_ADD;
+    r.segment = SEGMENTS;
+    is_rejected("a run on an unknown segment", r, record,
+                len < sizeof record ? len : sizeof record);
+}
+
 static void requests(void)
 {
     static const unsigned char zero[BYTES_MAX];
@@ -219,6 +236,13 @@ static void requests(void)
     r.op = TRANSPORT_AMO_XOR;
     body.signal.offset = 8;
     is_rejected("a signal that is not set or add", r, &body, sizeof body);
+    run_is_rejected("a run of puts without words", TCP_PUT_RUN, word, 0, 0);
+    run_is_rejected("a run of puts with half a record", TCP_PUT_RUN, word, 0, 24);
+    run_is_rejected("a run of puts behind the heap", TCP_PUT_RUN, word, heap - 7, 16);
+    run_is_rejected("a run of gets with half a record", TCP_GET_RUN, word, 0, 12);
+    run_is_rejected("a run of gets far behind the heap", TCP_GET_RUN, word, high, 8);
+    run_is_rejected("a run of unaligned atomics", TCP_AMO_RUN, word, 4, 16);
+    run_is_rejected("a run that is too long", TCP_AMO_RUN, word, 8, TCP_BLOCKS_MAX + 16);
     is_rejected("blocks without vectors", request_of(TCP_PUT_BLOCKS, 1, 1, 8), zero, 8);
     is_rejected("blocks that are too long",
                 request_of(TCP_PUT_BLOCKS, 1, 1, TCP_BLOCKS_MAX + 1), NULL, 0);
@@ -271,6 +295,55 @@ static void slowly(void)
     CHECK(pair.heap[B][1] == value + 1 && pair.heap[B][2] == value &&
               pair.heap[B][3] == MARK + 5 && pair.heap[B][0] == MARK,
           "the requests have other effects");
+    close(fd);
+}
+
+/* Receive a reply with data, after acknowledgements. */
+static void receive_data(int fd, enum tcp_reply_kind kind, void *to, size_t len)
+{
+    struct tcp_reply head;
+
+    do
+        CHECK(receive(fd, &head, sizeof head) == sizeof head, "no reply");
+    while (head.kind == TCP_ACK);
+    CHECK(head.kind == (uint32_t)kind && head.len == len, "reply of kind %u, %llu bytes",
+          head.kind, (unsigned long long)head.len);
+    CHECK(receive(fd, to, len) == len, "the reply ends early");
+}
+
+/* Runs of puts and fetching additions of 4 bytes, and of gets of 8 bytes: words next to
+ * them keep their values.  The stream arrives byte by byte. */
+static void runs(void)
+{
+    struct {
+        struct tcp_request put;
+        struct tcp_record put_record[3];
+        struct tcp_request add;
+        struct tcp_record add_record[2];
+        struct tcp_request get;
+        uint64_t offset[3];
+    } stream = {request_of(TCP_PUT_RUN, TCP_ACKED, 0, sizeof stream.put_record),
+                {{8, 70}, {16, 71}, {20, 72}},
+                request_of(TCP_AMO_RUN, TCP_RESULT, 0, sizeof stream.add_record),
+                {{8, 5}, {20, 6}},
+                request_of(TCP_GET_RUN, TCP_LONG, 0, sizeof stream.offset),
+                {16, 0, 8}};
+    uint32_t old[2];
+    uint64_t got[3];
+    int fd = connect_as_a();
+
+    mark();
+    for (size_t i = 0; i < sizeof stream; i++) {
+        send_bytes(fd, (const char *)&stream + i, 1);
+        pair_progress(&pair);
+    }
+    receive_data(fd, TCP_DATA_RUN, old, sizeof old);
+    receive_data(fd, TCP_DATA_RUN, got, sizeof got);
+    CHECK(old[0] == 70 && old[1] == 72, "old values: %u, %u", old[0], old[1]);
+    CHECK(got[0] == (UINT64_C(78) << 32 | 71) && got[1] == MARK && got[2] == 75,
+          "words: %llx, %llx, %llx", (unsigned long long)got[0],
+          (unsigned long long)got[1], (unsigned long long)got[2]);
+    CHECK(pair.heap[B][3] == MARK, "the word behind them was changed");
     close(fd);
 }
 
@@ -353,7 +426,10 @@ static void replies(void)
     static const struct tcp_reply malformed[] = {{TCP_DATA, 0, 9},
                                                  {TCP_ACK, 1, 0},
                                                  {TCP_REPLIES, 0, 8},
-                                                 {TCP_DATA, 0, UINT64_MAX}};
+                                                 {TCP_DATA, 0, UINT64_MAX},
+                                                 {TCP_DATA_RUN, 0, 0},
+                                                 {TCP_DATA_RUN, 0, 4},
+                                                 {TCP_DATA_RUN, 0, UINT64_MAX}};
     struct answer bad = good;
 
     pair_close(&pair);
@@ -589,6 +665,7 @@ static const struct {
              {"silent_connections", silent_connections},
              {"requests", requests},
              {"slowly", slowly},
+             {"runs", runs},
              {"replies", replies},
              {"idle_connections", idle_connections},
              {"delayed_acknowledgements", delayed_acknowledgements}};

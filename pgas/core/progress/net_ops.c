@@ -119,17 +119,26 @@ ALWAYS_INLINE int net_post_quiet_all(const struct net_op *o)
 
 /* ---- one attempt ------------------------------------------------------------------ */
 
-/* Progresses a full context, and any context after some posts: a posting loop then reaps
- * completions itself and does not contend with the progress thread for the lock. */
-static bool net_op_progress(struct net_ctx *c, bool full, int *events)
+static uint32_t net_posts_per_progress(void)
 {
     uint32_t posts = pgas_self.net->t->posts_per_progress;
 
-    if (likely(!full && ++c->turns < (posts > 0 ? posts : POSTS_PER_PROGRESS)))
+    return posts > 0 ? posts : POSTS_PER_PROGRESS;
+}
+
+/* Progresses a full context, and any context after some posts: a posting loop then reaps
+ * completions itself and does not contend with the progress thread for the lock.  The
+ * transport may leave operations queued then: the progress thread stays awake and sends
+ * them if the loop ends. */
+static bool net_op_progress(struct net_ctx *c, bool full, int *events)
+{
+    if (likely(!full && ++c->turns < net_posts_per_progress()))
         return false;
     c->turns = 0;
     *events = net_ctx_progress(c);
     net_polled(c);
+    if (c->serves && pgas_self.net->t->send != NULL)
+        net_kick(pgas_self.net);
     return true;
 }
 
@@ -403,6 +412,32 @@ static void net_op_await_done(struct net_op *o)
         net_op_failed(o);
 }
 
+/* ---- posts in a loop ----------------------------------------------------------------
+ *
+ * The common case: others of the context are outstanding, no quiet limits the posts, it
+ * is not time for progress, and the transport accepts the operation.  It needs no net_op.
+ */
+
+/* Locks the context in the common case; false: the general one. */
+ALWAYS_INLINE bool net_quick_begin(struct net_ctx *c)
+{
+    net_lock(c);
+    if (likely(!c->limited && load_relaxed_u32(&c->open) != 0 &&
+               c->turns + 1 < net_posts_per_progress()))
+        return true;
+    net_unlock(c);
+    return false;
+}
+
+/* `rc`: of the transport.  False: it has refused the operation. */
+ALWAYS_INLINE bool net_quick_end(struct net_ctx *c, int rc)
+{
+    c->turns += rc == 0;
+    c->posts += rc == 0;
+    net_unlock(c);
+    return likely(rc == 0);
+}
+
 /* ---- operations ------------------------------------------------------------------- */
 
 /* Posts an operation on a remote PE and, if `when` is NET_NOW, waits for its completion.
@@ -425,9 +460,30 @@ ALWAYS_INLINE void net_op_run(struct net_op *o, int (*post)(const struct net_op 
     ft_operations_completed();
 }
 
+static bool net_put_quick(struct net_ctx *c, const struct transport_symaddr *to,
+                          const void *from, size_t len, enum net_when when,
+                          const char *fn)
+{
+    struct transport_completion done = {.pending = 1},
+                                *d = when == NET_NOW ? &done : NULL;
+
+    if (!net_quick_begin(c) ||
+        !net_quick_end(c, pgas_self.net->t->put(c->t, to, from, len, d)))
+        return false;
+    if (when != NET_NOW)
+        return true;
+    if (load_acquire_u32(&done.pending) != 0 || done.error != 0)
+        net_op_await_done(
+            &(struct net_op){.c = c, .fn = fn, .symaddr = *to, .done = &done});
+    ft_operations_completed();
+    return true;
+}
+
 void net_put(struct net_ctx *c, struct transport_symaddr to, const void *from, size_t len,
              enum net_when when, const char *fn)
 {
+    if (net_put_quick(c, &to, from, len, when, fn))
+        return;
     struct net_op o = {
         .c = c, .fn = fn, .symaddr = to, .from = from, .len = len, .tracking = NET_OPENS};
 
@@ -443,6 +499,9 @@ static enum net_tracking net_op_tracking_of(enum net_when when)
 void net_get(struct net_ctx *c, void *to, struct transport_symaddr from, size_t len,
              enum net_when when, const char *fn)
 {
+    if (when == NET_LATER && net_quick_begin(c) &&
+        net_quick_end(c, pgas_self.net->t->get(c->t, to, &from, len, NULL)))
+        return;
     struct net_op o = {.c = c,
                        .fn = fn,
                        .symaddr = from,
@@ -458,6 +517,9 @@ void net_amo(struct net_ctx *c, struct transport_symaddr at,
 {
     if (amo->result == NULL)
         when = NET_LATER;
+    if (when == NET_LATER && net_quick_begin(c) &&
+        net_quick_end(c, pgas_self.net->t->amo(c->t, &at, amo, NULL)))
+        return;
     struct net_op o = {.c = c,
                        .fn = fn,
                        .symaddr = at,

@@ -36,16 +36,17 @@ ALWAYS_INLINE uint64_t what_of(enum transport_amo_op op, enum amo_want want, siz
 SLOW api_amo_swap_slow(uint64_t what, shmem_ctx_t ctx, void *addr, uint64_t value,
                        uint64_t cond, void *later, const char *fn)
 {
-    return amo_call(&(struct amo_call){.ctx = ctx,
-                                       .op = (enum transport_amo_op)(what >> 16 & 0xff),
-                                       .addr = addr,
-                                       .size = what & 0xff,
-                                       .operand = value,
-                                       .cond = cond,
-                                       .pe = (int)(what >> 32),
-                                       .fn = fn,
-                                       .want = (enum amo_want)(what >> 8 & 0xff),
-                                       .later = later});
+    return amo_call(
+        &(struct amo_call){.ctx = ctx,
+                           .amo = {.op = (enum transport_amo_op)(what >> 16 & 0xff),
+                                   .size = what & 0xff,
+                                   .operand = value,
+                                   .cond = cond},
+                           .addr = addr,
+                           .pe = (int)(what >> 32),
+                           .fn = fn,
+                           .want = (enum amo_want)(what >> 8 & 0xff),
+                           .later = later});
 }
 
 SLOW api_amo_slow(uint64_t what, shmem_ctx_t ctx, void *addr, uint64_t value, void *later,
@@ -58,6 +59,8 @@ SLOW api_amo_slow(uint64_t what, shmem_ctx_t ctx, void *addr, uint64_t value, vo
  * An atomic operation on (address, PE): translates the address, performs the operation
  * and wakes sleepers.  Inlined with constant op, want and size, which then cost nothing.
  * The PE's record is loaded first: a load after the atomic would have to wait for it.
+ * AMO_NEVER does not use the old value, so that a bitwise operation is one instruction
+ * instead of a load and a loop of compare-and-swap.
  */
 ALWAYS_INLINE uint64_t api_amo_apply(enum transport_amo_op op, enum amo_want want,
                                      size_t size, shmem_ctx_t ctx, void *addr,
@@ -78,7 +81,7 @@ ALWAYS_INLINE uint64_t api_amo_apply(enum transport_amo_op op, enum amo_want wan
         memcpy(later, &old, size); /* its low bytes */
     if (op == TRANSPORT_AMO_FETCH)
         return old;
-    return rma_changed_then(node, addr, size, old);
+    return rma_changed_then(node, addr, size, want == AMO_NEVER ? 0 : old);
 }
 
 /* clang-format off */

@@ -34,6 +34,15 @@
  * acknowledgement is outstanding as long as bytes are queued and the socket accepts
  * bytes, so that the descriptor wakes the progress thread of a PE that computes.
  *
+ * In a loop of posts on context 0 (`streams`), a reply does not send the queue, for up to
+ * HOLD_POSTS posts: a full frame costs less.  Bytes may then be queued although nothing
+ * is outstanding; the caller of progress keeps the progress thread awake, whose next call
+ * of arm sends them.
+ *
+ * Runs.  A put or get of a word, or an atomic operation, that nobody waits for and that
+ * is queued behind others, joins a run of operations of its kind if the end of the queue
+ * is one: it then takes 16 bytes (a get 8), and little time at the target.
+ *
  * Flow control.  A post is refused if TCP_QUEUE_MAX bytes are queued or TCP_RESULTS_MAX
  * results are outstanding.  A target reads no requests from a connection while it cannot
  * send replies; an initiator always reads replies, so that no two PEs wait for each
@@ -49,6 +58,7 @@
 #include <pthread.h>
 
 #include "pgas/core/base/address.h"
+#include "pgas/core/base/pgas_assert.h"
 #include "pgas/threads/atomic.h"
 #include "pgas/transport/tcp/tcp_stream.h"
 
@@ -56,7 +66,7 @@ enum {
     TCP_QUEUE_MAX = 64 << 10, /* queued bytes, references not included */
     TCP_REFS_MAX = 64,
     TCP_COPY_MAX = 4096, /* longer sources of puts are not copied */
-    TCP_RESULTS_MAX = 1024,
+    TCP_RESULTS_MAX = 4096,
     TCP_BLOCKS_MAX = 132 << 10, /* of a fragment: 128 KiB of blocks, and vectors */
     TCP_SCRATCH = 128 << 10,
     TCP_ADDRESSES = 16, /* of a host */
@@ -114,7 +124,12 @@ struct tcp_peer {
     bool unconfirmed;
     struct tcp_result *result; /* a ring of results_size, a power of two, or 0 */
     uint32_t first_result, nresults, results_size;
-    unsigned blocks; /* outstanding get_blocks */
+    unsigned blocks;  /* outstanding get_blocks */
+    uint64_t sent_at; /* ctx->posts at the last attempt to send */
+    struct tcp_run {
+        uint64_t at, end; /* positions in stream.out: of its head, behind its records */
+        uint32_t kind;    /* the first bytes of its head */
+    } run;                /* the last one */
     /* Before TCP_PEER_OPEN: the descriptor of the PE, the next address to try, and how
      * often connections were closed before the welcome. */
     struct tcp_endpoint *endpoint;
@@ -153,6 +168,7 @@ struct transport_ctx {
     struct tcp_peer *busy;
     uint64_t pending; /* outstanding results and acknowledgements, unsent operations */
     uint64_t posts, posts_seen, posts_sent; /* all; at the last progress; sent by it */
+    bool streams;    /* the program posts in a loop, which calls progress */
     size_t frame;    /* queued bytes that are sent without waiting for a reply */
     bool fenced;     /* nothing was posted since the last fence */
     uint32_t quiets; /* attempts of quiet */
@@ -213,8 +229,17 @@ void tcp_ctx_close_socket(struct transport_ctx *ctx, struct tcp_stream *s);
 
 /* ---- tcp_peer.c: connections of an initiator ---- */
 
-/* The record of a PE, connected or connecting.  0; or -errno. */
-int tcp_peer_find(struct transport_ctx *ctx, int pe, struct tcp_peer **peer);
+/* The record of a PE, connected or connecting.  0; or -errno.  tcp_peer_get: its slow
+ * path. */
+int tcp_peer_get(struct transport_ctx *ctx, int pe, struct tcp_peer **peer);
+ALWAYS_INLINE int tcp_peer_find(struct transport_ctx *ctx, int pe, struct tcp_peer **peer)
+{
+    PGAS_ASSERT(pe >= 0 && pe < ctx->net->world->npes);
+    *peer = ctx->peer[pe];
+    if (likely(*peer != NULL && (*peer)->state == TCP_PEER_OPEN))
+        return 0;
+    return tcp_peer_get(ctx, pe, peer);
+}
 /* The target has authenticated itself. */
 void tcp_peer_welcomed(struct tcp_peer *peer);
 /* The i-th outstanding result. */
@@ -275,6 +300,21 @@ void tcp_client_close(struct tcp_client *client);
 /* Append to the replies.  0 or -ENOMEM. */
 int tcp_client_reply(struct tcp_client *client, enum tcp_reply_kind kind, uint64_t len);
 extern const struct tcp_reader tcp_request_reader;
+/* Count `n` performed requests with these flags.  Returns 0. */
+int tcp_serve_done(struct tcp_client *client, unsigned flags, uint32_t n);
+static inline size_t tcp_serve_word_size(unsigned flags)
+{
+    return flags & TCP_LONG ? sizeof(uint64_t) : sizeof(uint32_t);
+}
+
+/* ---- tcp_serve_run.c: runs.  0; or -EPROTO, -EFAULT, -ENOMEM ---- */
+
+int tcp_serve_put_run(struct tcp_client *client, const struct tcp_request *r,
+                      const char *body);
+int tcp_serve_get_run(struct tcp_client *client, const struct tcp_request *r,
+                      const char *body);
+int tcp_serve_amo_run(struct tcp_client *client, const struct tcp_request *r,
+                      const char *body);
 
 /* ---- tcp_lost.c ---- */
 

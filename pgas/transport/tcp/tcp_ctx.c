@@ -15,6 +15,7 @@
 enum {
     EVENTS = 64,
     IDLE_POLLS = 64, /* calls of progress without events, then delayed replies are sent */
+    STREAM_POSTS = 64, /* since the last call of progress: a loop */
 };
 
 /* ---- open and close ---------------------------------------------------------------- */
@@ -231,6 +232,7 @@ int tcp_progress(struct transport_ctx *ctx)
 
     if (unlikely(load_relaxed_u32(&ctx->net->losses) != ctx->losses))
         tcp_lost_purge(ctx);
+    ctx->streams = ctx == ctx->net->ctx_0 && ctx->posts - ctx->posts_seen >= STREAM_POSTS;
     int n = epoll_wait(ctx->epoll, event, EVENTS, 0);
     for (int i = 0; i < n; i++)
         tcp_ctx_dispatch(ctx, &event[i]);

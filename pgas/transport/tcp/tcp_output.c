@@ -25,8 +25,9 @@ static void tcp_output_compact(struct tcp_output *o)
     o->head = 0;
 }
 
-static bool tcp_output_grow(struct tcp_output *o, size_t len)
+bool tcp_output_grow(struct tcp_stream *s, size_t len)
 {
+    struct tcp_output *o = &s->out;
     size_t size = o->size == 0 ? FIRST_BYTES : o->size;
 
     if (o->head > 0)
@@ -40,28 +41,6 @@ static bool tcp_output_grow(struct tcp_output *o, size_t len)
         return false;
     o->buf = buf;
     o->size = size;
-    return true;
-}
-
-char *tcp_output_reserve(struct tcp_stream *s, size_t len)
-{
-    struct tcp_output *o = &s->out;
-
-    if (unlikely(o->size - o->tail < len) && !tcp_output_grow(o, len))
-        return NULL;
-    char *at = o->buf + o->tail;
-    o->tail += len;
-    o->unsent += len;
-    return at;
-}
-
-bool tcp_output_add(struct tcp_stream *s, const void *from, size_t len)
-{
-    char *at = tcp_output_reserve(s, len);
-
-    if (at == NULL)
-        return false;
-    memcpy(at, from, len);
     return true;
 }
 

@@ -21,6 +21,7 @@
 enum {
     READS_MAX = 8, /* per call of progress, so that other streams get their turn */
     REFUSALS_MAX = 20,
+    HOLD_POSTS = 4096, /* posts of the context for which a queue is held at most */
 };
 
 /* ---- the list of busy peers -------------------------------------------------------- */
@@ -267,15 +268,10 @@ static int tcp_peer_start(struct tcp_peer *peer)
     return peer->state == TCP_PEER_FAILED ? peer->error : 0;
 }
 
-int tcp_peer_find(struct transport_ctx *ctx, int pe, struct tcp_peer **peer)
+int tcp_peer_get(struct transport_ctx *ctx, int pe, struct tcp_peer **peer)
 {
     struct tcp_peer *p = ctx->peer[pe];
 
-    PGAS_ASSERT(pe >= 0 && pe < ctx->net->world->npes);
-    if (likely(p != NULL && p->state == TCP_PEER_OPEN)) {
-        *peer = p;
-        return 0;
-    }
     if (p == NULL)
         p = tcp_peer_new(ctx, pe);
     if (p == NULL)
@@ -331,6 +327,7 @@ void tcp_peer_send(struct tcp_peer *peer)
 
     if (peer->state != TCP_PEER_OPEN)
         return;
+    peer->sent_at = peer->ctx->posts;
     int error = tcp_output_send(&peer->stream);
     peer->ctx->events += peer->stream.out.unsent != unsent;
     bool full = error == -EAGAIN;
@@ -343,6 +340,16 @@ void tcp_peer_send(struct tcp_peer *peer)
         return;
     }
     tcp_peer_broken(peer, error);
+}
+
+/* The queue is not sent yet although a reply has arrived: the program posts all the time,
+ * so that a longer frame is soon complete. */
+static bool tcp_peer_holds(const struct tcp_peer *peer, uint32_t events)
+{
+    const struct transport_ctx *ctx = peer->ctx;
+
+    return ctx->streams && (events & EPOLLOUT) == 0 &&
+           ctx->posts - peer->sent_at < HOLD_POSTS;
 }
 
 void tcp_peer_ready(struct tcp_peer *peer, uint32_t events)
@@ -362,6 +369,8 @@ void tcp_peer_ready(struct tcp_peer *peer, uint32_t events)
         tcp_peer_retry(peer, more);
     else if (more < 0)
         tcp_peer_broken(peer, more);
+    else if (tcp_peer_holds(peer, events))
+        tcp_peer_update(peer);
     else
         tcp_peer_send(peer);
 }

@@ -17,6 +17,8 @@
 enum {
     BLOCKS_OUTSTANDING = 8, /* get_blocks per peer: bounds the target's memory */
     RESULTS_FIRST = 32,
+    RUN_MAX = 4096, /* bytes of the records of a run, which the target receives before it
+                       performs them */
     DELAYED_AFTER = 7, /* notifications of a PE since the last quiet: before that limit,
                           one will probably follow soon */
 };
@@ -121,6 +123,57 @@ static char *tcp_post_request(struct tcp_peer *peer, const struct tcp_request *r
     return at + sizeof *request;
 }
 
+/* An operation on `len` bytes that nobody waits for may join a run. */
+static bool tcp_post_joins(const struct tcp_post *post, size_t len)
+{
+    return !post->first && !post->now && !post->peer->ctx->fenced &&
+           (len == sizeof(uint64_t) || len == sizeof(uint32_t));
+}
+
+/* Append to the run at the end of the queue, if it is of the same kind, unsent and not
+ * full.  Requests and references behind it have other positions than its end. */
+ALWAYS_INLINE bool tcp_post_to_run(struct tcp_peer *peer, uint32_t kind,
+                                   const void *record, size_t len)
+{
+    struct tcp_output *o = &peer->stream.out;
+    struct tcp_run *run = &peer->run;
+    struct tcp_request head;
+
+    if (run->kind != kind || run->end != o->base + o->tail ||
+        run->at < o->base + o->head || run->end - run->at >= RUN_MAX ||
+        !tcp_output_add(&peer->stream, record, len))
+        return false;
+    run->end += len;
+    char *at = o->buf + (run->at - o->base);
+    memcpy(&head, at, sizeof head);
+    head.len_low += (uint32_t)len;
+    memcpy(at, &head, sizeof head);
+    return true;
+}
+
+/* Append an operation with a record of `len` bytes to a run, or begin one.  The request
+ * has no offset.  False: no memory. */
+ALWAYS_INLINE bool tcp_post_record(struct tcp_peer *peer, struct tcp_request request,
+                                   size_t size, const void *record, size_t len)
+{
+    const struct tcp_output *o = &peer->stream.out;
+    uint32_t kind;
+
+    request.flags |= size == sizeof(uint64_t) ? TCP_LONG : 0;
+    memcpy(&kind, &request, sizeof kind);
+    if (likely(tcp_post_to_run(peer, kind, record, len)))
+        return true;
+    request.len_low = (uint32_t)len;
+    char *at = tcp_post_request(peer, &request, len);
+    if (at == NULL)
+        return false;
+    memcpy(at, record, len);
+    peer->run.end = o->base + o->tail;
+    peer->run.at = peer->run.end - len - sizeof request;
+    peer->run.kind = kind;
+    return true;
+}
+
 /* The request with these flags will be acknowledged.  done: completes then; or NULL. */
 static void tcp_post_acked(struct tcp_peer *peer, unsigned flags,
                            struct transport_completion *done)
@@ -170,6 +223,22 @@ static void tcp_post_undo(struct tcp_peer *peer, size_t len)
     peer->stream.out.unsent -= len;
 }
 
+/* False: no memory. */
+static bool tcp_put_word(struct tcp_post *post, const struct transport_symaddr *to,
+                         const void *from, size_t len)
+{
+    const struct tcp_request request = {
+        .kind = TCP_PUT_RUN, .segment = (uint8_t)to->segment, .flags = TCP_ACKED};
+    struct tcp_record record = {.offset = to->offset};
+
+    memcpy(&record.operand, from, len);
+    if (!tcp_post_record(post->peer, request, len, &record, sizeof record))
+        return false;
+    tcp_post_acked(post->peer, TCP_ACKED, NULL);
+    tcp_post_end(post);
+    return true;
+}
+
 int tcp_put(struct transport_ctx *ctx, const struct transport_symaddr *to,
             const void *from, size_t len, struct transport_completion *done)
 {
@@ -179,6 +248,10 @@ int tcp_put(struct transport_ctx *ctx, const struct transport_symaddr *to,
 
     if (error != 0)
         return error;
+    if (tcp_post_joins(&post, len) && tcp_put_word(&post, to, from, len)) {
+        perform_completion(done, 0);
+        return 0;
+    }
     request.flags = tcp_post_flags(post.peer, ctx->fenced && len <= TCP_COPY_MAX);
     tcp_request_set(&request, to->offset, len);
     if (tcp_post_request(post.peer, &request, 0) == NULL)
@@ -239,6 +312,16 @@ int tcp_put_signal(struct transport_ctx *ctx, const struct transport_symaddr *to
 
 /* ---- gets and atomics -------------------------------------------------------------- */
 
+/* False: no memory. */
+static bool tcp_get_word(struct tcp_post *post, const struct transport_symaddr *from,
+                         size_t len)
+{
+    const struct tcp_request request = {.kind = TCP_GET_RUN,
+                                        .segment = (uint8_t)from->segment};
+
+    return tcp_post_record(post->peer, request, len, &from->offset, sizeof from->offset);
+}
+
 int tcp_get(struct transport_ctx *ctx, void *to, const struct transport_symaddr *from,
             size_t len, struct transport_completion *done)
 {
@@ -250,7 +333,8 @@ int tcp_get(struct transport_ctx *ctx, void *to, const struct transport_symaddr 
         return error;
     tcp_request_set(&request, from->offset, len);
     if (!tcp_post_has_results(post.peer) ||
-        tcp_post_request(post.peer, &request, 0) == NULL)
+        (!(tcp_post_joins(&post, len) && tcp_get_word(&post, from, len)) &&
+         tcp_post_request(post.peer, &request, 0) == NULL))
         return -EAGAIN;
     tcp_post_result(post.peer, (struct tcp_result){.to = to, .len = len, .done = done});
     ctx->pending++;
@@ -258,36 +342,59 @@ int tcp_get(struct transport_ctx *ctx, void *to, const struct transport_symaddr 
     return 0;
 }
 
+/* False: no memory, or it cannot be in a run. */
+static bool tcp_amo_word(struct tcp_post *post, const struct transport_symaddr *at,
+                         const struct transport_amo *amo, uint8_t flags)
+{
+    const struct tcp_request request = {.kind = TCP_AMO_RUN,
+                                        .segment = (uint8_t)at->segment,
+                                        .op = (uint8_t)amo->op,
+                                        .flags = flags};
+    const struct tcp_record record = {.offset = at->offset, .operand = amo->operand};
+
+    return tcp_post_joins(post, amo->size) && amo->op != TRANSPORT_AMO_COMPARE_SWAP &&
+           tcp_post_record(post->peer, request, amo->size, &record, sizeof record);
+}
+
+/* False: no memory. */
+static bool tcp_amo_alone(struct tcp_peer *peer, const struct transport_symaddr *at,
+                          const struct transport_amo *amo, uint8_t flags)
+{
+    const struct tcp_operands operands = {.operand = amo->operand, .cond = amo->cond};
+    struct tcp_request request = {.kind = TCP_AMO,
+                                  .segment = (uint8_t)at->segment,
+                                  .op = (uint8_t)amo->op,
+                                  .flags = flags};
+
+    request.flags |= amo->size == sizeof(uint64_t) ? TCP_LONG : 0;
+    tcp_request_set(&request, at->offset, amo->size);
+    char *body = tcp_post_request(peer, &request, sizeof operands);
+    if (body != NULL)
+        memcpy(body, &operands, sizeof operands);
+    return body != NULL;
+}
+
 int tcp_amo(struct transport_ctx *ctx, const struct transport_symaddr *at,
             const struct transport_amo *amo, struct transport_completion *done)
 {
     struct tcp_post post = {.now = done != NULL};
     bool result = amo->result != NULL;
-    const struct tcp_operands operands = {.operand = amo->operand, .cond = amo->cond};
-    struct tcp_request request = {.kind = TCP_AMO,
-                                  .segment = (uint8_t)at->segment,
-                                  .op = (uint8_t)amo->op,
-                                  .flags = amo->size == sizeof(uint64_t) ? TCP_LONG : 0};
     int error = tcp_post_begin(ctx, at->pe, &post);
 
     if (error != 0)
         return error;
-    request.flags |=
+    uint8_t flags =
         result ? TCP_RESULT : tcp_post_flags(post.peer, ctx->fenced && done == NULL);
-    tcp_request_set(&request, at->offset, amo->size);
-    char *body = tcp_post_has_results(post.peer)
-                     ? tcp_post_request(post.peer, &request, sizeof operands)
-                     : NULL;
-    if (body == NULL)
+    if (!tcp_post_has_results(post.peer) || !(tcp_amo_word(&post, at, amo, flags) ||
+                                              tcp_amo_alone(post.peer, at, amo, flags)))
         return -EAGAIN;
-    memcpy(body, &operands, sizeof operands);
     if (result) {
         tcp_post_result(
             post.peer,
             (struct tcp_result){.to = amo->result, .len = amo->size, .done = done});
         ctx->pending++;
     } else {
-        tcp_post_acked(post.peer, request.flags, done);
+        tcp_post_acked(post.peer, flags, done);
     }
     tcp_post_end(&post);
     return 0;

@@ -83,7 +83,8 @@ static ptrdiff_t tcp_reply_size(struct tcp_stream *s, const void *head)
         return TCP_HEAD + TCP_SECRET;
     if (r.kind == TCP_ACK)
         return TCP_HEAD;
-    bool whole = r.len <= TCP_WHOLE || tcp_reply_is_blocks(peer);
+    bool whole =
+        r.kind == TCP_DATA_RUN || r.len <= TCP_WHOLE || tcp_reply_is_blocks(peer);
     if (whole && r.len > TCP_BLOCKS_MAX)
         return TCP_MALFORMED;
     return TCP_HEAD + (whole ? (ptrdiff_t)r.len : 0);
@@ -127,6 +128,25 @@ static int tcp_reply_data(struct tcp_peer *peer, const struct tcp_reply *r,
     return 0;
 }
 
+/* The results of one or more consecutive requests, without padding. */
+static int tcp_reply_data_run(struct tcp_peer *peer, const struct tcp_reply *r,
+                              const char *payload)
+{
+    uint64_t at = 0;
+
+    do {
+        if (peer->nresults == 0)
+            return -EPROTO;
+        const struct tcp_result *first = tcp_result_first(peer);
+        if (first->to == NULL || first->len == 0 || first->len > r->len - at)
+            return -EPROTO;
+        copy_bytes(first->to, payload + at, first->len);
+        at += first->len;
+        tcp_reply_end_data(peer);
+    } while (at < r->len);
+    return 0;
+}
+
 static int tcp_reply_evaluate(struct tcp_stream *s, const void *message)
 {
     struct tcp_peer *peer = tcp_peer_of(s);
@@ -137,7 +157,10 @@ static int tcp_reply_evaluate(struct tcp_stream *s, const void *message)
     if (r.kind == TCP_WELCOME)
         return tcp_reply_welcome(peer, payload);
     int error = tcp_reply_acked(peer, r.acked);
-    return error != 0 || r.kind == TCP_ACK ? error : tcp_reply_data(peer, &r, payload);
+    if (error != 0 || r.kind == TCP_ACK)
+        return error;
+    return r.kind == TCP_DATA ? tcp_reply_data(peer, &r, payload)
+                              : tcp_reply_data_run(peer, &r, payload);
 }
 
 static int tcp_reply_filled(struct tcp_stream *s)

@@ -35,11 +35,6 @@ static char *tcp_serve_memory(const struct tcp_client *client, unsigned segment,
     return (char *)world->segment[segment].base + offset;
 }
 
-static size_t tcp_serve_word_size(unsigned flags)
-{
-    return flags & TCP_LONG ? sizeof(uint64_t) : sizeof(uint32_t);
-}
-
 /* A word of an atomic operation or a signal; NULL: it is not aligned or not inside. */
 static void *tcp_serve_word(const struct tcp_client *client, unsigned segment,
                             uint64_t offset, unsigned flags)
@@ -72,9 +67,9 @@ static int tcp_serve_hello(struct tcp_client *client, const void *message)
 
 /* ---- requests ---------------------------------------------------------------------- */
 
-static int tcp_serve_done(struct tcp_client *client, unsigned flags)
+int tcp_serve_done(struct tcp_client *client, unsigned flags, uint32_t n)
 {
-    client->performed += (flags & TCP_ACKED) != 0;
+    client->performed += flags & TCP_ACKED ? n : 0;
     client->ack_now |= (flags & (TCP_ACKED | TCP_DELAYED)) == TCP_ACKED;
     client->events++;
     return 0;
@@ -91,7 +86,7 @@ static int tcp_serve_put_end(struct tcp_client *client)
         perform_op((enum transport_amo_op)r->op, word, signal->operand, 0,
                    tcp_serve_word_size(r->flags));
     }
-    return tcp_serve_done(client, r->flags);
+    return tcp_serve_done(client, r->flags, 1);
 }
 
 /* `payload`: of a short put, else it follows. */
@@ -160,7 +155,7 @@ static int tcp_serve_amo(struct tcp_client *client, const struct tcp_request *r,
         return -EPROTO;
     uint64_t old = perform_op((enum transport_amo_op)r->op, word, operands.operand,
                               operands.cond, size);
-    tcp_serve_done(client, r->flags);
+    tcp_serve_done(client, r->flags, 1);
     if ((r->flags & TCP_RESULT) == 0)
         return 0;
     if (tcp_client_reply(client, TCP_DATA, size) != 0 ||
@@ -175,7 +170,7 @@ static int tcp_serve_put_blocks(struct tcp_client *client, const struct tcp_requ
     int error = perform_put_message(client->ctx->net->world, tcp_request_offset(r), body,
                                     tcp_request_len(r));
 
-    return error != 0 ? error : tcp_serve_done(client, r->flags);
+    return error != 0 ? error : tcp_serve_done(client, r->flags, 1);
 }
 
 static int tcp_serve_get_blocks(struct tcp_client *client, const struct tcp_request *r,
@@ -200,7 +195,7 @@ static int tcp_serve_flush(struct tcp_client *client, const struct tcp_request *
                            const char *body)
 {
     (void)body;
-    return tcp_serve_done(client, r->flags);
+    return tcp_serve_done(client, r->flags, 1);
 }
 
 /* ---- the reader -------------------------------------------------------------------- */
@@ -223,6 +218,9 @@ static const struct tcp_request_type tcp_request_types[TCP_REQUESTS] = {
     [TCP_PUT_BLOCKS] = {tcp_serve_put_blocks, 0, PAYLOAD_ALL},
     [TCP_GET_BLOCKS] = {tcp_serve_get_blocks, 0, PAYLOAD_ALL},
     [TCP_FLUSH] = {tcp_serve_flush, 0, PAYLOAD_NONE},
+    [TCP_PUT_RUN] = {tcp_serve_put_run, 0, PAYLOAD_ALL},
+    [TCP_GET_RUN] = {tcp_serve_get_run, 0, PAYLOAD_ALL},
+    [TCP_AMO_RUN] = {tcp_serve_amo_run, 0, PAYLOAD_ALL},
 };
 
 static ptrdiff_t tcp_request_size(struct tcp_stream *s, const void *head)

@@ -10,7 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
+#include "pgas/threads/atomic.h"
 #include "pgas/transport/tcp/tcp_wire.h"
 #include "pgas/transport/transport.h"
 
@@ -71,10 +73,29 @@ void tcp_stream_free(struct tcp_stream *s);
 
 /* ---- output (tcp_output.c) ---- */
 
-/* Reserve len contiguous bytes at the end; NULL: no memory.  tcp_output_add appends a
- * copy; false: no memory. */
-char *tcp_output_reserve(struct tcp_stream *s, size_t len);
-bool tcp_output_add(struct tcp_stream *s, const void *from, size_t len);
+/* Make space for len bytes at the end; false: no memory. */
+bool tcp_output_grow(struct tcp_stream *s, size_t len);
+/* Reserve len contiguous bytes at the end; NULL: no memory. */
+ALWAYS_INLINE char *tcp_output_reserve(struct tcp_stream *s, size_t len)
+{
+    struct tcp_output *o = &s->out;
+
+    if (unlikely(o->size - o->tail < len) && !tcp_output_grow(s, len))
+        return NULL;
+    char *at = o->buf + o->tail;
+    o->tail += len;
+    o->unsent += len;
+    return at;
+}
+/* Append a copy; false: no memory. */
+ALWAYS_INLINE bool tcp_output_add(struct tcp_stream *s, const void *from, size_t len)
+{
+    char *at = tcp_output_reserve(s, len);
+
+    if (likely(at != NULL))
+        memcpy(at, from, len);
+    return at != NULL;
+}
 /* Append a reference; false: no memory. */
 bool tcp_output_refer(struct tcp_stream *s, const void *from, size_t len,
                       struct transport_completion *done);

@@ -8,6 +8,9 @@
  * that a reply needs no number: the n-th reply with data belongs to the n-th request for
  * data, and each reply acknowledges all requests that were performed before it.
  *
+ * A run is several operations of one kind on words of one segment, with one head: each
+ * counts as a request, for results and acknowledgements.
+ *
  * The first message of each direction authenticates the sender: both contain a secret
  * that only the endpoint descriptor of the target contains, which the launcher
  * distributes within the job.  A secret protects against other users of the hosts, not
@@ -26,7 +29,7 @@ enum {
     TCP_SECRET = 16,  /* bytes of a secret */
     TCP_WHOLE = 1024, /* payloads up to this length are received before they are stored,
                         so that a word is never torn */
-    TCP_VERSION = 1,
+    TCP_VERSION = 2,
 };
 #define TCP_MAGIC UINT64_C(0x7067617374637031) /* also the byte order */
 
@@ -57,6 +60,9 @@ enum tcp_request_kind {
     TCP_PUT_BLOCKS, /* payload: offset vectors, packed bytes; len bytes in all */
     TCP_GET_BLOCKS, /* payload: len bytes of vectors; reply: offset packed bytes */
     TCP_FLUSH,      /* only acknowledged */
+    TCP_PUT_RUN,    /* payload: a struct tcp_record for each word */
+    TCP_GET_RUN,    /* payload: a uint64_t offset for each word; reply: TCP_DATA_RUN */
+    TCP_AMO_RUN,    /* as TCP_PUT_RUN; reply: TCP_DATA_RUN if TCP_RESULT */
     TCP_REQUESTS
 };
 
@@ -83,6 +89,10 @@ struct tcp_operands {
     uint64_t operand, cond;
 };
 
+struct tcp_record {
+    uint64_t offset, operand; /* the low bytes are the word of a put */
+};
+
 enum { TCP_OFFSET_BITS = 48, TCP_LOW_BITS = 32 };
 
 static inline uint64_t tcp_request_offset(const struct tcp_request *r)
@@ -104,7 +114,8 @@ static inline void tcp_request_set(struct tcp_request *r, uint64_t offset, uint6
 enum tcp_reply_kind {
     TCP_WELCOME, /* payload: the second secret */
     TCP_ACK,
-    TCP_DATA, /* payload: len bytes */
+    TCP_DATA,     /* payload: len bytes */
+    TCP_DATA_RUN, /* payload: len bytes, the results of several requests */
     TCP_REPLIES
 };
 

@@ -3,7 +3,8 @@
  * progress.c - operations posted on a context progress while the PE waits in another
  * routine or computes without library calls (on a private context only over tcp, whose
  * contexts all have a lock).  PE 0 sends
- * small and large data to the last PE on a context of each kind and makes no call on that
+ * large data, one small update or many in a loop, of which a transport may queue the last
+ * ones, to the last PE on a context of each kind, and makes no call on that
  * context until the reply has arrived.
  */
 #include "config.h"
@@ -12,7 +13,8 @@
 
 #include "tests/api/multi/check.h"
 
-enum { LARGE = 16 << 20, SMALL = 8, LIMIT_S = 20 };
+enum { LARGE = 16 << 20, SMALL = 8, MANY = 1000, LIMIT_S = 20 };
+enum { DEFAULT = -1 }; /* instead of options: the default context */
 
 static uint64_t sent, reply;
 static long added;
@@ -26,32 +28,34 @@ static void compute_until(uint64_t value)
         CHECK(check_now() < end);
 }
 
-static void post(shmem_ctx_t ctx, char *dest, const char *source, size_t len, int pe)
+static void post(shmem_ctx_t ctx, char *dest, const char *source, size_t len, int n,
+                 int pe)
 {
     if (len > SMALL)
         shmem_ctx_putmem_signal_nbi(ctx, dest, source, len, &sent, 1, SHMEM_SIGNAL_ADD,
                                     pe);
-    else
+    for (int i = 0; i < n && len == SMALL; i++)
         shmem_ctx_long_atomic_add(ctx, &added, 1, pe);
 }
 
-static void one(long options, size_t len, bool compute, char *dest, char *source)
+/* `n`: updates, if small. */
+static void one(long options, size_t len, int n, bool compute, char *dest, char *source)
 {
     static uint64_t rounds, sent_rounds;
     static long added_rounds;
     int me = shmem_my_pe(), last = shmem_n_pes() - 1;
-    shmem_ctx_t ctx;
+    shmem_ctx_t ctx = SHMEM_CTX_DEFAULT;
 
-    CHECK(shmem_ctx_create(options, &ctx) == 0);
+    CHECK(options == DEFAULT || shmem_ctx_create(options, &ctx) == 0);
     rounds++;
     if (len > SMALL)
         sent_rounds++;
     else
-        added_rounds++;
+        added_rounds += n;
     memset(source, (int)rounds, len);
     shmem_barrier_all();
     if (me == 0) {
-        post(ctx, dest, source, len, last);
+        post(ctx, dest, source, len, n, last);
         if (compute)
             compute_until(rounds);
         else
@@ -65,7 +69,8 @@ static void one(long options, size_t len, bool compute, char *dest, char *source
         shmem_uint64_p(&reply, rounds, 0);
         shmem_quiet();
     }
-    shmem_ctx_destroy(ctx);
+    if (options != DEFAULT)
+        shmem_ctx_destroy(ctx);
     shmem_barrier_all();
 }
 
@@ -73,16 +78,20 @@ int main(void)
 {
     const char *transport = getenv("SHMEM_TRANSPORT");
     bool tcp = transport != NULL && strcmp(transport, "tcp") == 0;
-    static const long kinds[] = {0, SHMEM_CTX_SERIALIZED, SHMEM_CTX_PRIVATE};
+    static const struct {
+        size_t len;
+        int n;
+    } cases[] = {{SMALL, 1}, {SMALL, MANY}, {LARGE, 1}};
+    static const long kinds[] = {DEFAULT, 0, SHMEM_CTX_SERIALIZED, SHMEM_CTX_PRIVATE};
 
     shmem_init();
     char *dest = shmem_malloc(LARGE), *source = malloc(LARGE);
     CHECK(dest != NULL && source != NULL);
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
-        for (size_t len = SMALL; len <= LARGE; len += LARGE - SMALL) {
-            one(kinds[k], len, false, dest, source);
+        for (int c = 0; c < (int)(sizeof cases / sizeof cases[0]); c++) {
+            one(kinds[k], cases[c].len, cases[c].n, false, dest, source);
             if (kinds[k] != SHMEM_CTX_PRIVATE || tcp)
-                one(kinds[k], len, true, dest, source);
+                one(kinds[k], cases[c].len, cases[c].n, true, dest, source);
         }
     free(source);
     shmem_free(dest);
