@@ -43,6 +43,7 @@ pgas_sources = \
 	pgas/core/base/hash.h pgas/core/base/log.c pgas/core/base/log.h pgas/core/base/number.h \
 	pgas/core/progress/net.c pgas/core/progress/net.h pgas/core/progress/net_int.h pgas/core/progress/net_endpoint.c \
 	pgas/core/progress/net_ops.c pgas/core/progress/net_poll.c pgas/core/progress/net_pool.c \
+	pgas/core/progress/net_quiet.c \
 	pgas/core/progress/net_lost.c \
 	pgas/core/progress/liveness.c pgas/core/progress/net_limit.c pgas/core/progress/patience.c \
 	pgas/core/base/timing.def pgas/core/base/timing.h \

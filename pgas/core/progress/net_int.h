@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * net_int.h - private to net.c (initialization), net_endpoint.c (endpoint descriptors),
- * net_ops.c (blocking operations), net_limit.c (posts concurrent with a quiet),
- * net_pool.c (the default context), net_poll.c and net_thread.c (progress), net_lost.c
- * (failed PEs) and liveness.c (probes).
+ * net_ops.c (operations), net_quiet.c (fence and quiet), net_limit.c (posts concurrent
+ * with a quiet), net_pool.c (the default context), net_poll.c and net_thread.c
+ * (progress), net_lost.c (failed PEs) and liveness.c (probes).
  */
 #ifndef PGAS_CORE_NET_INT_H
 #define PGAS_CORE_NET_INT_H
@@ -195,6 +195,8 @@ int net_op_post_limited(const struct net_op *o);
 int net_op_post_again(struct net_op *o);
 void net_op_limit_others(struct net_op *o);
 
+/* Posts the operation with o->post; waits only if the transport has no resources. */
+void net_op_post_any(struct net_op *o);
 /* Tries to post the operation with o->post; false: the transport has no resources.  An
  * error is in o->rc. */
 bool net_op_try_post(struct net_op *o);

@@ -27,7 +27,8 @@ enum { POSTS_PER_PROGRESS = 8 };
 
 /* ---- posting ---------------------------------------------------------------------- */
 
-/* The functions of struct net_op.post; net_post_get is in net_int.h. */
+/* The functions of struct net_op.post; net_post_get is in net_int.h, those of fence and
+ * quiet are in net_quiet.c. */
 
 ALWAYS_INLINE int net_post_put(const struct net_op *o)
 {
@@ -77,44 +78,6 @@ static int net_post_get_blocks(const struct net_op *o)
 
     return rc != 0 ? rc
                    : pgas_self.net->t->get_blocks(o->c->t, &o->fragment->blocks, o->done);
-}
-
-/* Nothing was outstanding at a moment since the call of fence or quiet, even if more has
- * been posted since. */
-ALWAYS_INLINE bool net_op_drained(const struct net_op *o)
-{
-    return load_relaxed_u32(&o->c->drained) != o->drained;
-}
-
-ALWAYS_INLINE int net_post_fence(const struct net_op *o)
-{
-    bool drained = net_op_drained(o);
-    int rc = pgas_self.net->t->fence(o->c->t);
-
-    return drained ? 0 : rc;
-}
-
-ALWAYS_INLINE int net_post_quiet(const struct net_op *o)
-{
-    bool drained = net_op_drained(o);
-    int rc = pgas_self.net->t->quiet(o->c->t);
-
-    if (rc == 0) {
-        net_ctx_drained(o->c);
-        store_release_u32(&o->c->open, 0);
-    }
-    return drained ? 0 : rc;
-}
-
-ALWAYS_INLINE int net_post_quiet_all(const struct net_op *o)
-{
-    int rc = pgas_self.net->t->quiet_all(o->c->t);
-
-    if (rc == 0) {
-        net_ctx_drained(o->c);
-        store_release_u32(&o->c->open, 0);
-    }
-    return rc;
 }
 
 /* ---- one attempt ------------------------------------------------------------------ */
@@ -357,6 +320,11 @@ ALWAYS_INLINE void net_op_post(struct net_op *o, int (*post)(const struct net_op
     if (unlikely(!net_op_try(o, post)))
         net_op_wait_until(o, net_wait_accepted);
     net_op_check_accepted(o);
+}
+
+void net_op_post_any(struct net_op *o)
+{
+    net_op_post(o, o->post);
 }
 
 bool net_op_try_post(struct net_op *o)
@@ -647,88 +615,4 @@ bool net_start_set(struct net_ctx *c, struct transport_symaddr at, uint64_t valu
 bool net_quick_signal(void)
 {
     return pgas_self.net->t->quick_signal;
-}
-
-void net_fence(struct net_ctx *c, const char *fn)
-{
-    struct net_op o = {.c = c, .fn = fn, .symaddr.pe = NET_NO_PE};
-
-    if (c == NULL)
-        return;
-    o.drained = load_relaxed_u32(&c->drained);
-    net_op_post(&o, net_post_fence);
-}
-
-static struct net_op net_quiet_op(struct net_ctx *c, uint32_t drained, const char *fn)
-{
-    return (struct net_op){.c = c,
-                           .fn = fn,
-                           .symaddr.pe = NET_NO_PE,
-                           .tracking = NET_CLOSES,
-                           .drained = drained};
-}
-
-/* The quiet may have ended other threads' quiets, too. */
-static void net_quiet_wake(const struct net_ctx *c)
-{
-    if (unlikely(load_relaxed_u32(&c->waiters) != 0))
-        net_wake_sleepers();
-}
-
-ALWAYS_INLINE void net_complete(struct net_ctx *c, int (*post)(const struct net_op *o),
-                                uint32_t drained, const char *fn)
-{
-    struct net_op o = net_quiet_op(c, drained, fn);
-
-    net_op_post(&o, post);
-    net_quiet_wake(c);
-}
-
-void net_quiet_end(const char *fn)
-{
-    if (unlikely(load_relaxed_u32(&pgas_self.net->suspects.n) != 0))
-        net_await_verdicts(fn); /* it is not known that failed operations are dropped */
-    ft_operations_completed();
-}
-
-void net_quiet(struct net_ctx *c, const char *fn)
-{
-    if (c == NULL || load_acquire_u32(&c->open) == 0)
-        return;
-    net_complete(c, net_post_quiet, load_relaxed_u32(&c->drained), fn);
-    net_quiet_end(fn);
-}
-
-bool net_quiet_begin(struct net_ctx *c, uint32_t drained, const char *fn)
-{
-    struct net_op o = net_quiet_op(c, drained, fn);
-
-    if (!net_try_lock(c))
-        return false;
-    uint64_t pending = net_ctx_pending(c);
-    o.rc = net_post_quiet(&o);
-    if (o.rc == -EAGAIN)
-        net_op_limit_others(&o);
-    bool ended = net_ctx_changed(c, pending, 0);
-    net_unlock(c);
-    if (ended)
-        net_wake_sleepers();
-    else if (o.rc == 0)
-        net_quiet_wake(c);
-    return o.rc == 0;
-}
-
-void net_quiet_since(struct net_ctx *c, uint32_t drained, const char *fn)
-{
-    if (load_acquire_u32(&c->open) != 0)
-        net_complete(c, net_post_quiet, drained, fn);
-}
-
-void net_quiet_all(struct net_ctx *c, const char *fn)
-{
-    PGAS_ASSERT(pgas_self.ft != NULL);
-    if (c == NULL)
-        return;
-    net_complete(c, net_post_quiet_all, 0, fn);
-    net_quiet_end(fn);
 }
