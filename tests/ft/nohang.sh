@@ -100,7 +100,7 @@ all_internode() {
     for a in gather exchange doubling direct halving ring barrier; do
         job "$1" "--vnodes $2 -- $3 -c reduce" SHMEM_INTERNODE_REDUCE_ALGORITHM=$a "$4"
     done
-    for a in eager gather stream binomial kary scatter barrier; do
+    for a in eager gather stream knomial scatter barrier; do
         job "$1" "--vnodes $2 -- $3 -c broadcast" SHMEM_INTERNODE_BROADCAST_ALGORITHM=$a "$4"
     done
     for a in eager direct ring barrier; do

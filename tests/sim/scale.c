@@ -183,11 +183,6 @@ static double two(double n)
     return 2;
 }
 
-static double kary_n(double n)
-{
-    return 4 + log_n(n);
-}
-
 /* Of a row: a limit of the measured value. */
 struct limit {
     formula of;
@@ -215,7 +210,6 @@ struct row {
 #define C1_L  {one_and_log_n, "1 + log N"}
 #define C1    {one, "1"}
 #define C2    {two, "2"}
-#define C4_L  {kary_n, "4 + log N"}
 /* clang-format on */
 
 static const struct row rows[] = {

@@ -7,7 +7,7 @@
  * Ranks are nodes, numbered cyclically from the root's node; the algorithms are schedules
  * (schedule.h).
  *
- * Small (bcast_eager): binomial tree of the leaders, from eager slot to eager slot; no PE
+ * Small (bcast_eager): k-nomial tree of the leaders, from eager slot to eager slot; no PE
  * waits for its descendants.  A leader has BCAST_EAGER_SLOTS slots in its scratch memory.
  * The PEs of its node wait for the leader's signal word and copy from its slot; on the
  * root's node they receive the data from the root's mailbox.
@@ -115,11 +115,10 @@ static const struct executor_ops ops = {.send = bcast_inter_send,
                                         .ready = bcast_inter_ready};
 
 static const enum schedule_name schedules[] = {
-    [INTERNODE_BROADCAST_EAGER] = SCHEDULE_BCAST_BINOMIAL,  /* without eager memory */
-    [INTERNODE_BROADCAST_GATHER] = SCHEDULE_BCAST_BINOMIAL, /* likewise */
-    [INTERNODE_BROADCAST_STREAM] = SCHEDULE_BCAST_BINOMIAL, /* without scratch memory */
-    [INTERNODE_BROADCAST_BINOMIAL] = SCHEDULE_BCAST_BINOMIAL,
-    [INTERNODE_BROADCAST_KARY] = SCHEDULE_BCAST_KARY,
+    [INTERNODE_BROADCAST_EAGER] = SCHEDULE_BCAST_KNOMIAL,  /* without eager memory */
+    [INTERNODE_BROADCAST_GATHER] = SCHEDULE_BCAST_KNOMIAL, /* likewise */
+    [INTERNODE_BROADCAST_STREAM] = SCHEDULE_BCAST_KNOMIAL, /* without scratch memory */
+    [INTERNODE_BROADCAST_KNOMIAL] = SCHEDULE_BCAST_KNOMIAL,
     [INTERNODE_BROADCAST_SCATTER] = SCHEDULE_BCAST_SCATTER,
 };
 
@@ -183,6 +182,7 @@ static struct job bcast_inter_job_of(struct shmem_team *team, void *dest, size_t
                     .from = dest,
                     .bytes = bytes,
                     .schedule = {.units = bytes,
+                                 .radix = select_radix(SELECT_RADIX_LARGE),
                                  .line = NODE_LINE,
                                  .segment = SEGMENT_BYTES + bytes / SEGMENTS_MAX},
                     .fn = fn};
@@ -243,7 +243,8 @@ static struct eager_bcast bcast_inter_eager_begin(const struct job *j)
 
 static struct schedule bcast_inter_eager_schedule(const struct job *j)
 {
-    return (struct schedule){.name = SCHEDULE_BCAST_BINOMIAL,
+    return (struct schedule){.name = SCHEDULE_BCAST_KNOMIAL,
+                             .radix = select_radix(SELECT_RADIX_SMALL),
                              .nodes = j->team->nodes->leaders,
                              .rank = j->vrank,
                              .units = j->bytes,
@@ -529,16 +530,18 @@ void bcast_stream(struct shmem_team *team, void *dest, const void *source, size_
     internode_begin(team);
     for (size_t first = 0; first < bytes; first += most) {
         size_t n = bytes - first < most ? bytes - first : most;
-        bcast_stream_round(&(struct stream){.job = &j,
-                                            .root = root,
-                                            .dest = (char *)dest + first,
-                                            .source = (const char *)source + first,
-                                            .schedule = {.name = SCHEDULE_BCAST_BINOMIAL,
-                                                         .nodes = team->nodes->leaders,
-                                                         .rank = j.vrank,
-                                                         .units = n,
-                                                         .line = NODE_LINE,
-                                                         .segment = BCAST_CHUNK_BYTES}});
+        bcast_stream_round(
+            &(struct stream){.job = &j,
+                             .root = root,
+                             .dest = (char *)dest + first,
+                             .source = (const char *)source + first,
+                             .schedule = {.name = SCHEDULE_BCAST_KNOMIAL,
+                                          .radix = select_radix(SELECT_RADIX_LARGE),
+                                          .nodes = team->nodes->leaders,
+                                          .rank = j.vrank,
+                                          .units = n,
+                                          .line = NODE_LINE,
+                                          .segment = BCAST_CHUNK_BYTES}});
     }
     if (team->me == root && copies)
         memmove(dest, source, bytes);

@@ -99,8 +99,8 @@ struct schedule_step {
  *   arrive in the same order as in direct.
  *
  * broadcast, numbered from the node of the root:
- * - binomial: tree, at most B ceil(log2 N) rounds; a segment is forwarded on arrival.
- * - kary: tree of arity 4.
+ * - knomial: k-nomial tree, k = radix; a segment is forwarded on arrival: at most
+ *   B (k - 1) ceil(logk N) rounds.  Radix 2 is the binomial tree.
  * - scatter: scatter + ring allgather (van de Geijn 1994): 2 (N - 1) rounds, 2 m bytes
  * per leader.
  *
@@ -150,8 +150,7 @@ struct schedule_step {
     X(GATHER_DIRECT, gather_direct, nodes, none, "allgather direct")                     \
     X(DISSEMINATION, dissemination, log2, none, "allgather dissemination")               \
     X(GATHER_RING, gather_ring, nodes, none, "allgather ring")                           \
-    X(BCAST_BINOMIAL, bcast_binomial, segments, none, "broadcast binomial")              \
-    X(BCAST_KARY, bcast_kary, segments, none, "broadcast kary")                          \
+    X(BCAST_KNOMIAL, bcast_knomial, segments, none, "broadcast knomial")                 \
     X(BCAST_SCATTER, bcast_scatter, nodes, none, "broadcast scatter")
 #define SCHEDULE_TABLE_ALLTOALL(X)                                                       \
     X(ALLTOALL_BRUCK, alltoall_bruck, log2, bruck, "alltoall bruck")                     \
@@ -186,6 +185,7 @@ struct schedule {
     int nodes, rank;
     size_t units;   /* of the operand (reduce, broadcast); else ignored */
     size_t line;    /* slices and inbox parts start at multiples of it; >= 1 */
+    int radix;      /* of the tree (BCAST_KNOMIAL); >= 2 */
     size_t segment; /* units of a segment (broadcast, PULL_TREE, PULL_DIRECT); >= 1 */
 };
 

@@ -76,71 +76,59 @@ bool schedule_gather_ring_step(const struct schedule *s, int i,
 
 /* ---- broadcast by a tree ----------------------------------------------------------- */
 
-enum { ARITY = 4 }; /* of kary */
+/* The k-nomial tree over ranks: in numbers to base k = radix, the parent of a rank has 0
+ * instead of its lowest digit that is not 0. */
 
-/* Tree over ranks: the k-th child (k < most) or -1, and the parent. */
-struct tree {
-    int (*most)(const struct schedule *s);
-    int (*child)(const struct schedule *s, int k);
-    int (*parent)(int rank);
-};
-
-static int binomial_most(const struct schedule *s)
+/* Digits of the ranks. */
+static int knomial_levels(const struct schedule *s)
 {
-    return schedule_log2(s->nodes);
+    int levels = 0;
+
+    for (long weight = 1; weight < s->nodes; weight *= s->radix)
+        levels++;
+    return levels;
 }
 
-static int kary_most(const struct schedule *s)
+/* The i-th child, from the smallest subtree, or -1; i < levels * (radix - 1). */
+static int knomial_child(const struct schedule *s, int i)
 {
-    (void)s;
-    return ARITY;
+    int level = i / (s->radix - 1), digit = i % (s->radix - 1) + 1;
+    long weight = 1;
+
+    while (level-- > 0)
+        weight *= s->radix;
+    long child = s->rank + digit * weight;
+    return s->rank % (weight * s->radix) == 0 && child < s->nodes ? (int)child : -1;
 }
 
-static int kary_child(const struct schedule *s, int k)
+static int knomial_parent(const struct schedule *s)
 {
-    long child = (long)s->rank * ARITY + 1 + k;
+    int weight = 1;
 
-    return child < s->nodes ? (int)child : -1;
+    while (s->rank / weight % s->radix == 0)
+        weight *= s->radix;
+    return s->rank - s->rank / weight % s->radix * weight;
 }
-
-static int kary_parent(int rank)
-{
-    return (rank - 1) / ARITY;
-}
-
-static const struct tree binomial = {binomial_most, schedule_binomial_child,
-                                     schedule_binomial_parent};
-static const struct tree kary = {kary_most, kary_child, kary_parent};
 
 /* RECV, READY and a SEND to each child for each segment, to the largest subtree first.
  * READY precedes the SENDs, which may wait for resources. */
-static bool tree_step(const struct schedule *s, const struct tree *t, int i,
-                      struct schedule_step *step)
+bool schedule_bcast_knomial_step(const struct schedule *s, int i,
+                                 struct schedule_step *step)
 {
-    int most = t->most(s), tag = i / (2 + most), part = i % (2 + most);
-    int child = part >= 2 ? t->child(s, most - 1 - (part - 2)) : -1;
+    int most = knomial_levels(s) * (s->radix - 1);
+    int tag = i / (2 + most), part = i % (2 + most);
+    int child = part >= 2 ? knomial_child(s, most - 1 - (part - 2)) : -1;
 
     if (tag >= schedule_segments(s))
         return false;
     struct schedule_region segment = schedule_segment(s, tag);
     if (part == 0 && s->rank != 0)
-        schedule_recv(step, t->parent(s->rank), tag, segment);
+        schedule_recv(step, knomial_parent(s), tag, segment);
     else if (part == 1)
         schedule_ready(step, segment);
     else if (child >= 0)
         schedule_send(step, child, tag, segment, segment);
     return true;
-}
-
-bool schedule_bcast_binomial_step(const struct schedule *s, int i,
-                                  struct schedule_step *step)
-{
-    return tree_step(s, &binomial, i, step);
-}
-
-bool schedule_bcast_kary_step(const struct schedule *s, int i, struct schedule_step *step)
-{
-    return tree_step(s, &kary, i, step);
 }
 
 /* ---- broadcast by scatter and ring ------------------------------------------------- */

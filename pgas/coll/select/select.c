@@ -92,9 +92,9 @@ static const struct rule rules[] = {
     {INTERNODE_BROADCAST_EAGER, ANY_LOAD, SELECT_ANY_PES, BCAST_EAGER_BYTES},
     {INTERNODE_BROADCAST_STREAM, ANY_LOAD, 4, 4194304},
     {INTERNODE_BROADCAST_STREAM, ANY_LOAD, SELECT_ANY_PES, 524288},
-    {INTERNODE_BROADCAST_BINOMIAL, ANY_LOAD, 8, SELECT_ANY_BYTES},
+    {INTERNODE_BROADCAST_KNOMIAL, ANY_LOAD, 8, SELECT_ANY_BYTES},
     {INTERNODE_BROADCAST_SCATTER, ANY_LOAD, SELECT_SCATTER_NODES, SELECT_ANY_BYTES},
-    {INTERNODE_BROADCAST_BINOMIAL, ANY_LOAD, SELECT_ANY_PES, SELECT_ANY_BYTES},
+    {INTERNODE_BROADCAST_KNOMIAL, ANY_LOAD, SELECT_ANY_PES, SELECT_ANY_BYTES},
     {INTERNODE_COLLECT_EAGER, ANY_LOAD, 16, 131072},
     {INTERNODE_COLLECT_DIRECT, ANY_LOAD, 16, SELECT_ANY_BYTES},
     {INTERNODE_COLLECT_RING, ANY_LOAD, SELECT_ANY_PES, SELECT_ANY_BYTES},
@@ -185,6 +185,19 @@ static bool select_find_leader(const char *name)
     return strcmp(name, "first") == 0;
 }
 
+static int select_find_radix(uint64_t radix)
+{
+    if (radix == 1 || radix > SELECT_RADIX_MAX)
+        log_die("SHMEM_INTERNODE_RADIX=%llu: must be 0 (automatic) or 2 to %d",
+                (unsigned long long)radix, SELECT_RADIX_MAX);
+    return (int)radix;
+}
+
+int select_radix(int best)
+{
+    return STATE.radix != 0 ? STATE.radix : best;
+}
+
 bool select_first_leader(void)
 {
     return STATE.first_leader;
@@ -193,6 +206,7 @@ bool select_first_leader(void)
 void select_init(void)
 {
     STATE.first_leader = select_find_leader(pgas_self.env.internode_leader);
+    STATE.radix = select_find_radix(pgas_self.env.internode_radix);
     for (int what = 0; what < SELECT_ALL; what++)
         STATE.wanted[what] = select_find((enum select_collective)what);
 }

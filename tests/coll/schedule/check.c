@@ -105,41 +105,44 @@ static struct bounds at_most_log(const struct schedule *s)
     return at_most(log2_up(s));
 }
 
-static struct bounds pipelined(const struct schedule *s)
-{
-    return at_most(log2_up(s) * (double)schedule_segments(s));
-}
-
-/* The last leader is reached in ceil(log4(3 N)) levels of at most 4 rounds. */
-static struct bounds kary_rounds(const struct schedule *s)
+/* ceil(logk N) */
+static int knomial_depth(const struct schedule *s)
 {
     int depth = 0;
 
-    for (double n = 1, all = 1; all < s->nodes; depth++, all += n)
-        n *= 4;
-    return at_most(4.0 * depth * schedule_segments(s));
+    for (long all = 1; all < s->nodes; all *= s->radix)
+        depth++;
+    return depth;
 }
 
-static struct bounds kary_messages(const struct schedule *s)
+static struct bounds knomial_rounds(const struct schedule *s)
 {
-    int children = others(s) < 4 ? others(s) : 4;
-
-    return exactly((double)children * schedule_segments(s));
+    return at_most((s->radix - 1.0) * knomial_depth(s) * schedule_segments(s));
 }
 
-static struct bounds kary_units(const struct schedule *s)
+/* Children of the root: k - 1 in each level but the last, which has the other leaders. */
+static int knomial_children(const struct schedule *s)
 {
-    return exactly((others(s) < 4 ? others(s) : 4) * (double)s->units);
+    int children = 0, all = 1;
+
+    for (; all * s->radix < s->nodes; all *= s->radix)
+        children += s->radix - 1;
+    return children + (s->nodes - 1) / all;
+}
+
+static struct bounds knomial_messages(const struct schedule *s)
+{
+    return exactly((double)knomial_children(s) * schedule_segments(s));
+}
+
+static struct bounds knomial_units(const struct schedule *s)
+{
+    return exactly(knomial_children(s) * (double)s->units);
 }
 
 static struct bounds log_units(const struct schedule *s)
 {
     return exactly(log2_up(s) * (double)s->units);
-}
-
-static struct bounds log_messages(const struct schedule *s)
-{
-    return exactly(log2_up(s) * (double)schedule_segments(s));
 }
 
 static struct bounds slices_twice(const struct schedule *s)
@@ -264,22 +267,14 @@ static const struct algorithm algorithms[] = {
      one_by_one,
      one_by_one,
      {"N-1", "N-1", "N-1"}},
-    {SCHEDULE_BCAST_BINOMIAL,
+    {SCHEDULE_BCAST_KNOMIAL,
      true,
      false,
      NODES_MAX,
-     pipelined,
-     log_messages,
-     log_units,
-     {"<= B log N", "B log N", "m log N"}},
-    {SCHEDULE_BCAST_KARY,
-     true,
-     false,
-     NODES_MAX,
-     kary_rounds,
-     kary_messages,
-     kary_units,
-     {"<= 4 B log4 N", "4 B", "4 m"}},
+     knomial_rounds,
+     knomial_messages,
+     knomial_units,
+     {"<= B (k-1) logk N", "B (k-1) logk N", "m (k-1) logk N"}},
     {SCHEDULE_BCAST_SCATTER,
      true,
      false,
@@ -418,6 +413,8 @@ static const struct algorithm algorithms[] = {
      {"<= 2 log N + 2", "<= 2 log N + 2", "<= m (1+log N)"}},
 };
 enum { ALGORITHMS = sizeof algorithms / sizeof algorithms[0] };
+static const int radices[] = {3, 4, 8, 64}; /* of k-nomial trees, besides 2 */
+enum { RADICES = sizeof radices / sizeof radices[0] };
 _Static_assert((int)ALGORITHMS == (int)SCHEDULES, "a row for each schedule");
 
 /* ---- proofs ------------------------------------------------------------------------ */
@@ -450,6 +447,7 @@ static struct model_config config_of(const struct algorithm *a, int nodes, size_
                                           .nodes = nodes,
                                           .units = units,
                                           .line = line,
+                                          .radix = 2,
                                           .segment = a->name == SCHEDULE_PULL_DIRECT
                                                          ? SEGMENT
                                                          : (units - 1) / PARTS + 1},
@@ -461,14 +459,11 @@ static struct model_config config_of(const struct algorithm *a, int nodes, size_
     return c;
 }
 
-static void prove_in(const struct algorithm *a, int nodes, size_t units, size_t line,
-                     bool in_place)
+static void prove_config(const struct algorithm *a, struct model_config c)
 {
-    struct model_config c = config_of(a, nodes, units, line);
     struct model_counts counts;
     char why[WHY];
 
-    c.in_place = in_place;
     proofs++;
     if (!model_prove(&c, &counts, why, sizeof why)) {
         fail(&c.schedule, why);
@@ -488,10 +483,17 @@ static void prove(const struct algorithm *a, int nodes, size_t units, size_t lin
     bool other = source || a->name == SCHEDULE_ALLTOALL_DIRECT ||
                  a->name == SCHEDULE_ALLTOALL_PAIRWISE;
 
+    struct model_config c = config_of(a, nodes, units, line);
+
     if (!other || nodes > 1) /* one node: no steps, so no result in DATA */
-        prove_in(a, nodes, units, line, false);
+        prove_config(a, c);
+    for (size_t k = 0; a->name == SCHEDULE_BCAST_KNOMIAL && k < RADICES; k++) {
+        c.schedule.radix = radices[k];
+        prove_config(a, c);
+    }
+    c.in_place = true;
     if (source)
-        prove_in(a, nodes, units, line, true);
+        prove_config(a, c);
 }
 
 /* All numbers up to DENSE; then those around powers of two, and some others. */

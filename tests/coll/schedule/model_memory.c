@@ -80,8 +80,7 @@ static uint64_t source_of(const struct model *m, int rank, size_t unit)
         return unit >= slice.first && unit < slice.end ? unit + 1 : 0;
     }
     case SCHEDULE_PULL_BCAST:
-    case SCHEDULE_BCAST_BINOMIAL:
-    case SCHEDULE_BCAST_KARY:
+    case SCHEDULE_BCAST_KNOMIAL:
     case SCHEDULE_BCAST_SCATTER:
         return rank == 0 ? unit + 1 : 0;
     case SCHEDULE_ALLTOALL_BRUCK:

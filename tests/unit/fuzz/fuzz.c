@@ -193,7 +193,7 @@ static const struct target {
      {SELECT_TABLE_HEADER "\nmachine 8 some processor\n"
                           "allreduce flat bytes 0-1024 pes 2-16 nodes 1-1\n",
       SELECT_TABLE_HEADER "\nmachine 8 some processor\n# x\n"
-                          "broadcast binomial bytes 0- pes 2- nodes 2-\n"}},
+                          "broadcast knomial bytes 0- pes 2- nodes 2-\n"}},
     {"fault injection",
      fuzz_faults,
      {"seed=7,delay=100us,reorder,eagain=3", "die=1@100,drop=5", "seed=1"}},
