@@ -183,34 +183,47 @@ static void await_left(uint64_t *left, uint64_t all, bool inside)
 }
 
 /*
- * Small broadcasts in which the leaders are so late that they enter a call when the other
- * PEs of their nodes have left it (except a leader that is the root): those do not wait
- * for them.  The barrier gives credit for all calls.
+ * Broadcasts of up to `longs` elements in which the leaders are so late that they enter a
+ * call when the other PEs of their nodes have left it (except a leader that is the root):
+ * those do not wait for them.  The barrier gives credit for all calls.
  */
-static void try_late_leaders(const struct group *g, long round)
+static void try_late_leaders_in(const struct group *g, long round, int algorithm,
+                                long calls, size_t longs)
 {
-    enum { CALLS = 40, LONGS = BCAST_EAGER_BYTES / sizeof(long) };
     static uint64_t left; /* on a leader: calls that other PEs of its node have left */
     struct shmem_team *team = team_of(g->team, "internode");
     const struct team_nodes *n = team->nodes;
     uint64_t all = 0;
 
-    if (n == NULL || !select_first_leader() || !internode_has_eager(team, "internode"))
-        return;
-    force(SELECT_INTERNODE_BROADCAST, INTERNODE_BROADCAST_EAGER);
+    force(SELECT_INTERNODE_BROADCAST, algorithm);
     left = 0;
     shmem_team_sync(g->team);
-    for (long c = 0; c < CALLS; c++) {
+    for (long c = 0; c < calls; c++) {
         int root = (int)((round + c * 5 + c / g->npes) % g->npes);
         all += (uint64_t)n->local_pes - 1;
         if (internode_is_leader(team) && g->me != root)
             await_left(&left, all, c % 2 == 0);
-        try_broadcast_of(g, root, 1 + (size_t)(c * 37 + round) % LONGS, c);
+        try_broadcast_of(g, root, 1 + (size_t)(c * 37037 + round) % longs, c);
         if (!internode_is_leader(team))
             shmem_uint64_atomic_add(&left, 1, internode_leader(team));
     }
     shmem_team_sync(g->team); /* before the next round clears `left` */
     force(SELECT_INTERNODE_BROADCAST, SELECT_ALGORITHMS_ALL);
+}
+
+static void try_late_leaders(const struct group *g, long round)
+{
+    enum { CALLS = 40, CHUNKS = 3 }; /* CHUNKS: at most, of a streamed broadcast */
+    struct shmem_team *team = team_of(g->team, "internode");
+
+    if (team->nodes == NULL || !select_first_leader())
+        return;
+    if (internode_has_eager(team, "internode"))
+        try_late_leaders_in(g, round, INTERNODE_BROADCAST_EAGER, CALLS,
+                            BCAST_EAGER_BYTES / sizeof(long));
+    if (scratch_get(team, "internode"))
+        try_late_leaders_in(g, round, INTERNODE_BROADCAST_STREAM, BCAST_CHUNKS / CHUNKS,
+                            CHUNKS * BCAST_CHUNK_BYTES / sizeof(long));
 }
 
 /*

@@ -21,15 +21,15 @@
  *
  * Medium (bcast_stream): the same tree, in chunks of BCAST_CHUNK_BYTES from chunk slot to
  * chunk slot.  The PEs of a node copy each chunk from their leader's slot when it has
- * arrived, while the next one is on its way; on the root's node, when the leader has
- * published it.  The root waits only until its leader has copied the source.  A broadcast
- * of more than BCAST_CHUNKS chunks consists of rounds.
- * Invariants: a chunk slot is reused only after an inter-node barrier, which a leader
- * enters when it has received and forwarded all earlier chunks, and when the PEs of its
- * node have read them: they closed the mailbox call of their round (release), for which
- * internode_await_read waits (acquire).  A round begins only with credit for all its
- * chunks, so no barrier is needed while it is in progress.  All PEs count chunks alike;
- * only leaders need the credit.
+ * arrived, while the next one is on its way; on the root's node, when the forwarder has
+ * published it.  The root waits only until the forwarder has copied the source.  A
+ * broadcast of more than BCAST_CHUNKS chunks consists of rounds, each with its
+ * forwarders. Invariants: a chunk slot is reused only after an inter-node barrier, which
+ * a leader enters when it has received and forwarded all earlier chunks, and when the PEs
+ * of its node have read them: they closed the mailbox call of their round (release), for
+ * which internode_await_read waits (acquire).  A round begins only with credit for all
+ * its chunks, so no barrier is needed while it is in progress.  All PEs count chunks
+ * alike; only leaders need the credit.
  *
  * Large: the root's node broadcasts as on a node; its leader sends to the other leaders
  * in segments, and each leader publishes every segment to its node on arrival (READY).
@@ -209,8 +209,15 @@ void bcast_internode(struct shmem_team *team, void *dest, const void *source,
 struct eager_bcast {
     const struct job *job;
     struct forwarder_call call;
+    struct forwarder_signal signal;
     char *slot; /* of this node's leader, mapped */
 };
+
+/* With one PE on the node there is nobody else who could forward. */
+static bool bcast_inter_first(const struct shmem_team *team)
+{
+    return team->node_team->npes > 1 && select_first_leader();
+}
 
 /* Symmetric address of the slot of a node's leader. */
 static char *bcast_inter_slot(const struct eager_bcast *p, int node)
@@ -231,10 +238,14 @@ static struct eager_bcast bcast_inter_eager_begin(const struct job *j)
     struct eager_bcast p = {
         .job = j,
         .call = {.team = team,
+                 .words = &internode_leaders_words(team)->bcast.eager_forwarder,
                  .number = number,
-                 .node = &internode_leaders_words(team)->bcast,
-                 .first = team->node_team->npes > 1 && select_first_leader(),
-                 .fn = j->fn}};
+                 .slots = BCAST_EAGER_SLOTS,
+                 .last = number,
+                 .first = bcast_inter_first(team),
+                 .fn = j->fn},
+        .signal = {&internode_own_words(team)->bcast.eager[number % BCAST_EAGER_SLOTS],
+                   number}};
     p.slot = bcast_inter_slot(&p, team->nodes->me);
     if (!internode_is_leader(team))
         p.slot = peer_at(p.slot, BCAST_EAGER_BYTES, internode_leader(team), j->fn);
@@ -259,7 +270,7 @@ static bool bcast_inter_eager_send(void *arg, const struct schedule_step *step)
     int node = leader_job_node(&j->leaders, step->peer);
 
     leader_eager_put(j->team, node, bcast_inter_slot(p, node), p->slot, j->bytes,
-                     forwarder_signal(&p->call), p->call.number, j->fn);
+                     p->signal.word, p->signal.value, j->fn);
     return true;
 }
 
@@ -268,15 +279,14 @@ static bool bcast_inter_eager_arrived(void *arg, const struct schedule_step *ste
     const struct eager_bcast *p = arg;
 
     (void)step; /* a leader receives only one message */
-    return forwarder_arrived(&p->call);
+    return forwarder_arrived(&p->call, &p->signal);
 }
 
 static void bcast_inter_eager_await(void *arg, const struct schedule_step *step)
 {
     const struct eager_bcast *p = arg;
 
-    leader_eager_await(p->job->team, leader_job_node(&p->job->leaders, step->peer),
-                       forwarder_signal(&p->call), p->call.number, p->job->fn);
+    forwarder_await(&p->call, &p->signal, leader_job_node(&p->job->leaders, step->peer));
 }
 
 static const struct executor_ops eager_ops = {.send = bcast_inter_eager_send,
@@ -308,12 +318,13 @@ static void bcast_inter_eager_root(struct job *j, struct eager_bcast *p,
     bcast_inter_eager_run(p);
 }
 
-static int bcast_inter_parent(const struct job *j)
+/* The node from which this one receives; only leaders need it. */
+static int bcast_inter_parent(const struct job *j, const struct schedule *s)
 {
-    struct schedule s = bcast_inter_eager_schedule(j);
-    struct schedule_step recv;
+    struct schedule_step recv = {.peer = 0};
 
-    (void)schedule_step(&s, 0, &recv);
+    if (internode_is_leader(j->team))
+        (void)schedule_step(s, 0, &recv);
     return leader_job_node(&j->leaders, recv.peer);
 }
 
@@ -323,13 +334,14 @@ static void bcast_inter_eager_other(const struct job *j, struct eager_bcast *p)
 {
     struct shmem_team *team = j->team;
     bool shares = team->nodes->local_pes > 1;
+    struct schedule schedule = bcast_inter_eager_schedule(j);
     struct mailbox reads = {0};
 
     if (shares)
         reads = mailbox_open(team->node_team, 0, j->fn);
-    if (forwarder_await(&p->call, bcast_inter_parent(j))) {
+    if (forwarder_enter(&p->call, &p->signal, bcast_inter_parent(j, &schedule))) {
         bcast_inter_eager_run(p);
-        forwarder_wake_node(&p->call);
+        forwarder_wake_node(&p->call, &p->signal);
     }
     if (shares && internode_is_leader(team))
         internode_set_unread(team, &reads);
@@ -360,10 +372,11 @@ _Static_assert(BCAST_CHUNKS *BCAST_CHUNK_BYTES <= SCRATCH_CHUNKS_BYTES,
 /* A round of at most BCAST_CHUNKS chunks. */
 struct stream {
     struct job *job;
+    struct forwarder_call call;
     int root;           /* of the broadcast, in the team */
     char *dest;         /* of this round */
     const char *source; /* symmetric, of this round */
-    const char *from;   /* on the leader of the root's node: the root's source */
+    const char *from;   /* on the PE that fills the slots: the root's source; else NULL */
     uint64_t base;      /* number of the chunk before this round */
     struct mailbox mailbox;
     struct schedule schedule;
@@ -383,56 +396,67 @@ static char *bcast_stream_slot(const struct stream *s, int node, int i)
                       SCRATCH_CHUNKS + (size_t)slot * BCAST_CHUNK_BYTES);
 }
 
-static uint64_t *bcast_stream_word(const struct stream *s, int i)
+/* The slot of this node's leader, mapped. */
+static char *bcast_stream_own_slot(const struct stream *s, int i)
 {
-    return &internode_own_words(s->job->team)
-                ->bcast.chunk[(s->base + (uint64_t)i + 1) % BCAST_CHUNKS];
+    const struct shmem_team *team = s->job->team;
+    char *slot = bcast_stream_slot(s, team->nodes->me, i);
+
+    if (internode_is_leader(team))
+        return slot;
+    return peer_at(slot, BCAST_CHUNK_BYTES, internode_leader(team), s->job->fn);
+}
+
+static struct forwarder_signal bcast_stream_signal(const struct stream *s, int i)
+{
+    uint64_t number = s->base + (uint64_t)i + 1;
+
+    return (struct forwarder_signal){
+        &internode_own_words(s->job->team)->bcast.chunk[number % BCAST_CHUNKS], number};
 }
 
 static bool bcast_stream_send(void *arg, const struct schedule_step *step)
 {
     const struct stream *s = arg;
-    struct shmem_team *team = s->job->team;
+    struct forwarder_signal signal = bcast_stream_signal(s, step->tag);
     int node = leader_job_node(&s->job->leaders, step->peer);
 
-    leader_eager_put(team, node, bcast_stream_slot(s, node, step->tag),
-                     bcast_stream_slot(s, team->nodes->me, step->tag), step->from.count,
-                     bcast_stream_word(s, step->tag), s->base + (uint64_t)step->tag + 1,
-                     s->job->fn);
+    leader_eager_put(s->job->team, node, bcast_stream_slot(s, node, step->tag),
+                     bcast_stream_own_slot(s, step->tag), step->from.count, signal.word,
+                     signal.value, s->job->fn);
     return true;
 }
 
 static bool bcast_stream_arrived(void *arg, const struct schedule_step *step)
 {
     const struct stream *s = arg;
+    struct forwarder_signal signal = bcast_stream_signal(s, step->tag);
 
-    return leader_eager_arrived(bcast_stream_word(s, step->tag),
-                                s->base + (uint64_t)step->tag + 1);
+    return forwarder_arrived(&s->call, &signal);
 }
 
 static void bcast_stream_await(void *arg, const struct schedule_step *step)
 {
     const struct stream *s = arg;
+    struct forwarder_signal signal = bcast_stream_signal(s, step->tag);
 
-    leader_eager_await(s->job->team, leader_job_node(&s->job->leaders, step->peer),
-                       bcast_stream_word(s, step->tag), s->base + (uint64_t)step->tag + 1,
-                       s->job->fn);
+    forwarder_await(&s->call, &signal, leader_job_node(&s->job->leaders, step->peer));
 }
 
 /* The slot contains the chunk, except on the root's node, where it is filled. */
 static void bcast_stream_ready(void *arg, const struct schedule_step *step)
 {
     const struct stream *s = arg;
-    const struct team_nodes *n = s->job->team->nodes;
     size_t first = step->to.first, bytes = step->to.count;
     int i = (int)(first / BCAST_CHUNK_BYTES);
-    char *slot = bcast_stream_slot(s, n->me, i);
+    char *slot = bcast_stream_own_slot(s, i);
+    struct forwarder_signal signal = bcast_stream_signal(s, i);
 
     if (s->from == NULL)
-        internode_wake_node(s->job->team, bcast_stream_word(s, i), sizeof(uint64_t));
+        forwarder_wake_node(&s->call, &signal);
     else
         copy_bytes(slot, s->from + first, bytes);
-    if (s->from != NULL && n->local_pes > 1)
+    if (s->from != NULL && s->job->team->nodes->local_pes > 1)
         mailbox_publish_parts(&s->mailbox, (uint64_t)i + 1);
     if (!bcast_stream_is_root(s))
         copy_bytes(s->dest + first, slot, bytes);
@@ -442,6 +466,29 @@ static const struct executor_ops stream_ops = {.send = bcast_stream_send,
                                                .arrived = bcast_stream_arrived,
                                                .await = bcast_stream_await,
                                                .ready = bcast_stream_ready};
+
+/* What the forwarder of a node does. */
+static void bcast_stream_run(struct stream *s)
+{
+    executor_run(
+        &(struct executor){.schedule = s->schedule, .ops = &stream_ops, .job = s});
+}
+
+/* Copies each chunk when it is in the slot of this node's leader: from another node, or
+ * from PE `publisher` of the node. */
+static void bcast_stream_follow(struct stream *s, int publisher)
+{
+    for (int i = 0; i < schedule_segments(&s->schedule); i++) {
+        struct schedule_region r = schedule_segment(&s->schedule, i);
+        struct forwarder_signal signal = bcast_stream_signal(s, i);
+        if (s->job->vrank == 0)
+            mailbox_await_parts(&s->mailbox, publisher, (uint64_t)i + 1);
+        else
+            forwarder_await(&s->call, &signal, bcast_inter_parent(s->job, &s->schedule));
+        if (!bcast_stream_is_root(s))
+            copy_bytes(s->dest + r.first, bcast_stream_own_slot(s, i), r.count);
+    }
+}
 
 /* The root's source, when the root has entered the call. */
 static const char *bcast_stream_source(const struct stream *s)
@@ -455,68 +502,77 @@ static const char *bcast_stream_source(const struct stream *s)
     return peer_at(s->source, s->schedule.units, pe, s->job->fn);
 }
 
-static void bcast_stream_lead(struct stream *s)
+/* On the root's node: the leader fills the slots and sends; or, with first leaders, the
+ * root, when its leader has credit.  A root that is not the leader only waits, with
+ * static leaders, until the leader has its source. */
+static void bcast_stream_root_node(struct stream *s)
 {
-    struct shmem_team *team = s->job->team;
-    int chunks = schedule_segments(&s->schedule);
-
-    if (!credit_covers(&team->coll->bcast.chunks, s->base + (uint64_t)chunks,
-                       BCAST_CHUNKS))
-        internode_barrier(team, s->job->fn);
-    if (s->job->vrank == 0)
-        s->from = bcast_stream_source(s);
-    executor_run(
-        &(struct executor){.schedule = s->schedule, .ops = &stream_ops, .job = s});
-    if (team->nodes->local_pes > 1)
-        internode_set_unread(team, &s->mailbox);
-}
-
-/* Waits until chunk i is in the slot of this node's leader. */
-static void bcast_stream_await_chunk(const struct stream *s, int i)
-{
-    if (s->job->vrank == 0)
-        mailbox_await_parts(&s->mailbox, 0, (uint64_t)i + 1);
-    else
-        internode_await_message(s->job->team, bcast_stream_word(s, i),
-                                s->base + (uint64_t)i + 1, s->job->fn);
-}
-
-/* A PE that is not the leader; the root only waits until the leader has its source. */
-static void bcast_stream_follow(struct stream *s)
-{
-    struct shmem_team *team = s->job->team;
+    const struct shmem_team *team = s->job->team;
     bool is_root = bcast_stream_is_root(s);
+    int publisher =
+        s->call.first ? team_index(team->node_team, team_world_pe(team, s->root)) : 0;
 
+    if (s->call.first ? is_root : internode_is_leader(team)) {
+        if (s->call.first)
+            forwarder_claim_root(&s->call);
+        s->from = bcast_stream_source(s);
+        bcast_stream_run(s);
+        return;
+    }
     if (is_root) {
         (void)mailbox_own(&s->mailbox);
         mailbox_post_to(&s->mailbox, 0);
     }
-    for (int i = 0; i < schedule_segments(&s->schedule); i++) {
-        struct schedule_region r = schedule_segment(&s->schedule, i);
-        bcast_stream_await_chunk(s, i);
-        if (!is_root)
-            copy_bytes(s->dest + r.first,
-                       peer_at(bcast_stream_slot(s, team->nodes->me, i), r.count,
-                               internode_leader(team), s->job->fn),
-                       r.count);
-    }
+    bcast_stream_follow(s, publisher);
+}
+
+static void bcast_stream_other_node(struct stream *s)
+{
+    struct forwarder_signal first = bcast_stream_signal(s, 0);
+    int from = bcast_inter_parent(s->job, &s->schedule);
+
+    if (forwarder_enter(&s->call, &first, from))
+        bcast_stream_run(s);
+    else
+        bcast_stream_follow(s, 0);
+}
+
+static void bcast_stream_begin(struct stream *s)
+{
+    struct shmem_team *team = s->job->team;
+    struct bcast_state *state = &team->coll->bcast;
+    uint64_t last;
+
+    s->base = state->chunks.seq;
+    last = s->base + (uint64_t)schedule_segments(&s->schedule);
+    s->call = (struct forwarder_call){
+        .team = team,
+        .words = &internode_leaders_words(team)->bcast.stream_forwarder,
+        .number = ++state->rounds,
+        .slots = BCAST_CHUNKS,
+        .last = last,
+        .first = bcast_inter_first(team),
+        .fn = s->job->fn};
+    if (team->nodes->local_pes > 1)
+        s->mailbox = mailbox_open(team->node_team, 0, s->job->fn);
+    if (!credit_covers(&state->chunks, last, BCAST_CHUNKS))
+        internode_barrier(team, s->job->fn); /* returns the credit of leaders */
 }
 
 static void bcast_stream_round(struct stream *s)
 {
     struct shmem_team *team = s->job->team;
-    struct credit *chunks = &team->coll->bcast.chunks;
     bool shares = team->nodes->local_pes > 1;
 
-    s->base = chunks->seq;
-    if (shares)
-        s->mailbox = mailbox_open(team->node_team, 0, s->job->fn);
-    if (internode_is_leader(team))
-        bcast_stream_lead(s);
+    bcast_stream_begin(s);
+    if (s->job->vrank == 0)
+        bcast_stream_root_node(s);
     else
-        bcast_stream_follow(s);
-    for (int i = 0; i < schedule_segments(&s->schedule); i++)
-        (void)credit_begin(chunks);
+        bcast_stream_other_node(s);
+    if (shares && internode_is_leader(team))
+        internode_set_unread(team, &s->mailbox);
+    while (team->coll->bcast.chunks.seq < s->call.last)
+        (void)credit_begin(&team->coll->bcast.chunks);
     if (shares)
         mailbox_close(&s->mailbox);
 }

@@ -26,16 +26,19 @@ enum {
 struct bcast_words {
     _Alignas(NODE_LINE) uint64_t eager[BCAST_EAGER_SLOTS];
     _Alignas(NODE_LINE) uint64_t chunk[BCAST_CHUNKS];
-    /* Written by the PEs of the node. */
-    _Alignas(NODE_LINE) uint64_t acked; /* bcast_state.eager.acked of the leader */
-    uint64_t entered; /* last eager broadcast that the leader has entered as a receiver */
-    uint64_t claimed[BCAST_EAGER_SLOTS / 64]; /* a bit of each slot; see forwarder.h */
+    /* Written by the PEs of the node; see forwarder.h. */
+    struct forwarder_words {
+        _Alignas(NODE_LINE) uint64_t acked; /* the leader's credit for the slots */
+        uint64_t entered; /* last call that the leader has entered as a receiver */
+        uint64_t claimed[BCAST_EAGER_SLOTS / 64]; /* a bit of each slot */
+    } eager_forwarder, stream_forwarder;
 };
 
-/* Invariant on leaders: seq <= acked + number of slots, of both. */
+/* Invariant on leaders: seq <= acked + number of slots, of both credits. */
 struct bcast_state {
     struct credit eager;  /* eager broadcasts */
     struct credit chunks; /* of streamed broadcasts */
+    uint64_t rounds;      /* of streamed broadcasts so far */
 };
 
 /* As bcast, or as bcast_set without `copies`; bytes > 0.  Contains a leader barrier. */

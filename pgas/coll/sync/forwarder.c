@@ -11,24 +11,35 @@
 #include "pgas/core/base/timing.h"
 #include "pgas/core/progress/block.h"
 
-uint64_t *forwarder_signal(const struct forwarder_call *c)
+/* ---- words of the leader -------------------------------------------------------------
+ */
+
+/* A word of internode_words at this node's leader, mapped, and back. */
+static const uint64_t *forwarder_mapped(const struct forwarder_call *c,
+                                        const uint64_t *word)
 {
-    return &internode_own_words(c->team)->bcast.eager[c->number % BCAST_EAGER_SLOTS];
+    size_t at = (size_t)((const char *)word - (const char *)internode_own_words(c->team));
+
+    return (const uint64_t *)((const char *)internode_leaders_words(c->team) + at);
 }
 
-static const uint64_t *forwarder_arrived_word(const struct forwarder_call *c)
+static const void *forwarder_symmetric(const struct forwarder_call *c,
+                                       const uint64_t *mapped)
 {
-    return &c->node->eager[c->number % BCAST_EAGER_SLOTS];
+    size_t at =
+        (size_t)((const char *)mapped - (const char *)internode_leaders_words(c->team));
+
+    return (const char *)internode_own_words(c->team) + at;
 }
 
-bool forwarder_arrived(const struct forwarder_call *c)
+bool forwarder_arrived(const struct forwarder_call *c, const struct forwarder_signal *s)
 {
-    return leader_eager_arrived(forwarder_arrived_word(c), c->number);
+    return leader_eager_arrived(forwarder_mapped(c, s->word), s->value);
 }
 
 static bool forwarder_leader_entered(const struct forwarder_call *c)
 {
-    return load_acquire_u64(&c->node->entered) >= c->number;
+    return load_acquire_u64(&c->words->entered) >= c->number;
 }
 
 /* ---- a PE that is not the leader waits for the data ----------------------------------
@@ -36,6 +47,7 @@ static bool forwarder_leader_entered(const struct forwarder_call *c)
 
 struct forwarder_wait {
     const struct forwarder_call *call;
+    const struct forwarder_signal *signal;
     uint64_t deadline_ns; /* then the leader is late */
 };
 
@@ -43,14 +55,14 @@ static bool forwarder_has_data(const void *arg)
 {
     const struct forwarder_wait *w = arg;
 
-    return forwarder_arrived(w->call);
+    return forwarder_arrived(w->call, w->signal);
 }
 
 static bool forwarder_has_data_or_is_late(const void *arg)
 {
     const struct forwarder_wait *w = arg;
 
-    return forwarder_arrived(w->call) || clock_ns() >= w->deadline_ns;
+    return forwarder_has_data(w) || clock_ns() >= w->deadline_ns;
 }
 
 static struct node_pe *forwarder_leader(const struct forwarder_call *c)
@@ -59,12 +71,13 @@ static struct node_pe *forwarder_leader(const struct forwarder_call *c)
 }
 
 /* While the leader computes, its progress thread receives the data and wakes this PE. */
-static bool forwarder_watch(const struct forwarder_call *c)
+static bool forwarder_watch(const struct forwarder_wait *w)
 {
-    uint64_t seen = load_relaxed_u64(forwarder_arrived_word(c));
+    const struct forwarder_call *c = w->call;
+    uint64_t seen = load_relaxed_u64(forwarder_mapped(c, w->signal->word));
 
     return !forwarder_leader_entered(c) &&
-           block_watch(forwarder_leader(c), forwarder_signal(c), seen);
+           block_watch(forwarder_leader(c), w->signal->word, seen);
 }
 
 /* Called before a sleep, after the last check.  A watch may have ended, or was refused.
@@ -72,35 +85,46 @@ static bool forwarder_watch(const struct forwarder_call *c)
 static void forwarder_on_stall(const void *arg)
 {
     const struct forwarder_wait *w = arg;
-    const struct forwarder_call *c = w->call;
 
-    internode_probe_local(c->team, c->fn);
-    if (forwarder_watch(c) && forwarder_arrived(c))
+    internode_probe_local(w->call->team, w->call->fn);
+    if (forwarder_watch(w) && forwarder_has_data(w))
         block_wake_listed();
 }
 
-static void forwarder_await_data(const struct forwarder_call *c)
+static void forwarder_await_data(const struct forwarder_call *c,
+                                 const struct forwarder_signal *s)
 {
-    struct forwarder_wait w = {c, 0};
+    struct forwarder_wait w = {c, s, 0};
     struct block_wait wait = {.ready = forwarder_has_data_or_is_late,
                               .arg = &w,
-                              .word = forwarder_signal(c),
+                              .word = s->word,
                               .what = c->fn,
                               .team = c->team,
                               .on_stall = forwarder_on_stall};
 
-    if (forwarder_arrived(c))
+    if (forwarder_arrived(c, s))
         return;
     w.deadline_ns = clock_ns() + TIMING_LEADER_LATE;
     block_until(&wait);
-    if (!forwarder_arrived(c)) {
-        (void)forwarder_watch(c);
+    if (!forwarder_arrived(c, s)) {
+        (void)forwarder_watch(&w);
         wait.ready = forwarder_has_data;
         block_until(&wait);
     }
-    block_unwatch(forwarder_leader(c), forwarder_signal(c));
+    block_unwatch(forwarder_leader(c), s->word);
     if (!forwarder_leader_entered(c)) /* no other PE can watch the word */
-        forwarder_wake_node(c);
+        forwarder_wake_node(c, s);
+}
+
+void forwarder_await(const struct forwarder_call *c, const struct forwarder_signal *s,
+                     int from)
+{
+    stress_point();
+    if (internode_is_leader(c->team))
+        leader_eager_await(c->team, from, s->word, s->value, c->fn);
+    else
+        forwarder_await_data(c, s);
+    stress_point();
 }
 
 /* ---- claims ---------------------------------------------------------------------------
@@ -109,9 +133,9 @@ static void forwarder_await_data(const struct forwarder_call *c)
 /* True if this PE is the first that claims the call. */
 static bool forwarder_claim(const struct forwarder_call *c)
 {
-    unsigned slot = (unsigned)(c->number % BCAST_EAGER_SLOTS);
-    bool set = (c->number - 1) / BCAST_EAGER_SLOTS % 2 == 0; /* numbers begin at 1 */
-    uint64_t *word = &c->node->claimed[slot / 64], bit = UINT64_C(1) << slot % 64;
+    unsigned slot = (unsigned)(c->number % c->slots);
+    bool set = (c->number - 1) / c->slots % 2 == 0; /* numbers begin at 1 */
+    uint64_t *word = &c->words->claimed[slot / 64], bit = UINT64_C(1) << slot % 64;
 
     stress_point();
     uint64_t was = set ? __atomic_fetch_or(word, bit, __ATOMIC_ACQ_REL)
@@ -120,23 +144,25 @@ static bool forwarder_claim(const struct forwarder_call *c)
     return ((was & bit) != 0) != set;
 }
 
-bool forwarder_await(const struct forwarder_call *c, int from)
+bool forwarder_enter(const struct forwarder_call *c, const struct forwarder_signal *s,
+                     int from)
 {
-    if (!internode_is_leader(c->team)) {
-        forwarder_await_data(c);
+    bool leader = internode_is_leader(c->team);
+
+    if (leader) {
         stress_point();
-        return c->first && !forwarder_leader_entered(c) && forwarder_claim(c);
+        store_release_u64(&c->words->entered, c->number);
+        block_cancel_watch(s->word);
     }
-    stress_point();
-    store_release_u64(&c->node->entered, c->number);
-    block_cancel_watch(forwarder_signal(c));
-    leader_eager_await(c->team, from, forwarder_signal(c), c->number, c->fn);
-    return !c->first || forwarder_claim(c);
+    forwarder_await(c, s, from);
+    if (!c->first)
+        return leader;
+    return (leader || !forwarder_leader_entered(c)) && forwarder_claim(c);
 }
 
-void forwarder_wake_node(const struct forwarder_call *c)
+void forwarder_wake_node(const struct forwarder_call *c, const struct forwarder_signal *s)
 {
-    internode_wake_node(c->team, forwarder_signal(c), sizeof(uint64_t));
+    internode_wake_node(c->team, s->word, sizeof *s->word);
 }
 
 /* ---- the root -------------------------------------------------------------------------
@@ -146,7 +172,7 @@ static bool forwarder_has_credit(const void *arg)
 {
     const struct forwarder_call *c = arg;
 
-    return c->number <= load_acquire_u64(&c->node->acked) + BCAST_EAGER_SLOTS;
+    return c->last <= load_acquire_u64(&c->words->acked) + c->slots;
 }
 
 static void forwarder_probe_node(const void *arg)
@@ -159,13 +185,12 @@ static void forwarder_probe_node(const void *arg)
 void forwarder_claim_root(const struct forwarder_call *c)
 {
     if (unlikely(!forwarder_has_credit(c)))
-        block_until(
-            &(struct block_wait){.ready = forwarder_has_credit,
-                                 .arg = c,
-                                 .word = &internode_own_words(c->team)->bcast.acked,
-                                 .what = c->fn,
-                                 .team = c->team,
-                                 .on_stall = forwarder_probe_node});
+        block_until(&(struct block_wait){.ready = forwarder_has_credit,
+                                         .arg = c,
+                                         .word = forwarder_symmetric(c, &c->words->acked),
+                                         .what = c->fn,
+                                         .team = c->team,
+                                         .on_stall = forwarder_probe_node});
     stress_point();
     bool claimed = forwarder_claim(c);
     PGAS_ASSERT(claimed);

@@ -215,38 +215,6 @@ static void internode_await_release(const struct shmem_team *team, const char *f
                            team->coll->barrier.epoch, fn);
 }
 
-/* ---- messages that the PEs of the node watch -----------------------------------------
- */
-
-static bool internode_message_arrived(const void *arg)
-{
-    const struct goal *g = arg;
-
-    return leader_eager_arrived(g->word, g->value);
-}
-
-void internode_await_message(struct shmem_team *team, const uint64_t *word,
-                             uint64_t value, const char *fn)
-{
-    size_t at = (size_t)((const char *)word - (const char *)internode_own_words(team));
-    struct goal g = {(const char *)internode_leaders_words(team) + at,
-                     value,
-                     NO_LEADER,
-                     team,
-                     fn,
-                     NULL};
-
-    stress_point();
-    if (!internode_message_arrived(&g))
-        block_until(&(struct block_wait){.ready = internode_message_arrived,
-                                         .arg = &g,
-                                         .word = word,
-                                         .what = fn,
-                                         .team = team,
-                                         .on_stall = internode_on_stall});
-    stress_point();
-}
-
 /* ---- between leaders ------------------------------------------------------------- */
 
 /* Data piggybacked on the messages. */
@@ -421,24 +389,22 @@ static void internode_await(void *arg, const struct schedule_step *step)
 static const struct executor_ops ops = {
     .send = internode_send, .arrived = internode_arrived, .await = internode_await};
 
-/* The leader's credit for eager broadcasts, for the roots on its node. */
-static void internode_publish_acked(const struct shmem_team *team)
+/* The leader's credit for the slots of broadcasts, for the roots on its node. */
+static void internode_publish_credit(const struct shmem_team *team, uint64_t *word,
+                                     uint64_t acked)
 {
-    struct bcast_words *w = &internode_own_words(team)->bcast;
-    uint64_t acked = team->coll->bcast.eager.acked;
-
-    if (likely(w->acked == acked) || team->nodes->local_pes == 1 ||
-        !select_first_leader())
+    if (likely(*word == acked) || team->nodes->local_pes == 1 || !select_first_leader())
         return;
     stress_point();
-    store_release_u64(&w->acked, acked);
-    internode_wake_node(team, &w->acked, sizeof w->acked);
+    store_release_u64(word, acked);
+    internode_wake_node(team, word, sizeof *word);
 }
 
 static void internode_exchange(struct shmem_team *team, const struct piggyback *c,
                                const char *fn)
 {
     struct team_coll *coll = team->coll;
+    struct bcast_words *words = &internode_own_words(team)->bcast;
     struct epoch_job job = {team, c, fn};
 
     internode_await_read(team, fn);
@@ -450,7 +416,10 @@ static void internode_exchange(struct shmem_team *team, const struct piggyback *
     credit_return_all(&coll->bcast.chunks);
     executor_run(&(struct executor){
         .schedule = internode_schedule(team->nodes), .ops = &ops, .job = &job});
-    internode_publish_acked(team);
+    internode_publish_credit(team, &words->eager_forwarder.acked,
+                             coll->bcast.eager.acked);
+    internode_publish_credit(team, &words->stream_forwarder.acked,
+                             coll->bcast.chunks.acked);
 }
 
 /* ---- all PEs --------------------------------------------------------------------- */

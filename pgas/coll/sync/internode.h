@@ -118,14 +118,8 @@ void internode_probe_local(const struct shmem_team *team, const char *fn);
 /* The words of this node's leader, mapped. */
 struct internode_words *internode_leaders_words(const struct shmem_team *team);
 
-/*
- * A message to the leader sets a word of its internode_words.  The other PEs of the node
- * may read the data when the word is set, even before the leader has entered the call.
- * `word` is the symmetric address of the word.  internode_wake_node, called by a PE that
- * has seen the message, wakes those that sleep, but not the leader.
- */
-void internode_await_message(struct shmem_team *team, const uint64_t *word,
-                             uint64_t value, const char *fn);
+/* Wakes the PEs of the node that sleep until a word of the leader changes (its symmetric
+ * address), but not the leader. */
 void internode_wake_node(const struct shmem_team *team, const void *word, size_t size);
 
 /* Array of the team's PEs in node order, to be freed; NULL: team order is node order. */
