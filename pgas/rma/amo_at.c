@@ -20,8 +20,8 @@ static uint64_t amo_call_local(const struct amo_call *c)
     return old;
 }
 
-/* The transport gets the caller's description: a copy would have to wait for its stores.
- */
+/* The transport reads the caller's description: copying what was just stored, in wider
+ * loads, would stall. */
 uint64_t amo_call(struct amo_call *c)
 {
     uint64_t old = 0;

@@ -167,9 +167,7 @@ struct transport {
     const char *name;  /* as in SHMEM_TRANSPORT */
     const char *text;  /* one line for oshmem_info */
     bool quick_signal; /* a signal without data has a lower latency than a put */
-    /* Posts between two calls of progress in a loop that posts; 0: the default.  After
-     * such a call with context 0, accepted operations may stay queued until send, arm or
-     * the next call of progress. */
+    /* Posts between two calls of progress in a loop that posts; 0: the default. */
     uint32_t posts_per_progress;
 
     /* ---- open and close ------------------------------------------------------------ */
@@ -276,6 +274,10 @@ struct transport {
      * transport has processed; 0 does not imply that no PE has written to this PE's
      * memory. */
     int (*progress)(struct transport_ctx *ctx);
+    /* As progress, but called in a loop of posts: operations may stay queued although
+     * nothing is outstanding, until send, arm, progress, or later posts and calls of this
+     * function.  NULL: call progress. */
+    int (*progress_posting)(struct transport_ctx *ctx);
     /* Send operations that were accepted and are queued, such as those that wait for a
      * reply to earlier ones.  NULL: the transport queues none; with another one, progress
      * may be needed before an accepted operation is sent. */

@@ -311,27 +311,36 @@ static void receive_data(int fd, enum tcp_reply_kind kind, void *to, size_t len)
     CHECK(receive(fd, to, len) == len, "the reply ends early");
 }
 
-/* Runs of puts and fetching additions of 4 bytes, and of gets of 8 bytes: words next to
- * them keep their values.  The stream arrives byte by byte. */
+/* Runs of puts and fetching additions of 4 bytes, of xors and gets of 8 bytes: words next
+ * to them keep their values.  The stream arrives byte by byte. */
 static void runs(void)
 {
+    enum { BITS = 12 };
     struct {
         struct tcp_request put;
         struct tcp_record put_record[3];
         struct tcp_request add;
         struct tcp_record add_record[2];
+        struct tcp_request flip;
+        struct tcp_record flip_record[BITS];
         struct tcp_request get;
         uint64_t offset[3];
-    } stream = {request_of(TCP_PUT_RUN, TCP_ACKED, 0, sizeof stream.put_record),
-                {{8, 70}, {16, 71}, {20, 72}},
-                request_of(TCP_AMO_RUN, TCP_RESULT, 0, sizeof stream.add_record),
-                {{8, 5}, {20, 6}},
-                request_of(TCP_GET_RUN, TCP_LONG, 0, sizeof stream.offset),
-                {16, 0, 8}};
+    } stream = {
+        request_of(TCP_PUT_RUN, TCP_ACKED, 0, sizeof stream.put_record),
+        {{8, 70}, {16, 71}, {20, 72}},
+        request_of(TCP_AMO_RUN, TCP_RESULT, 0, sizeof stream.add_record),
+        {{8, 5}, {20, 6}},
+        request_of(TCP_AMO_RUN, TCP_ACKED | TCP_LONG, 0, sizeof stream.flip_record),
+        {{0, 0}},
+        request_of(TCP_GET_RUN, TCP_LONG, 0, sizeof stream.offset),
+        {16, 0, 8}};
     uint32_t old[2];
     uint64_t got[3];
     int fd = connect_as_a();
 
+    stream.flip.op = TRANSPORT_AMO_XOR;
+    for (unsigned i = 0; i < BITS; i++)
+        stream.flip_record[i] = (struct tcp_record){24, UINT64_C(1) << i};
     mark();
     for (size_t i = 0; i < sizeof stream; i++) {
         send_bytes(fd, (const char *)&stream + i, 1);
@@ -343,7 +352,9 @@ static void runs(void)
     CHECK(got[0] == (UINT64_C(78) << 32 | 71) && got[1] == MARK && got[2] == 75,
           "words: %llx, %llx, %llx", (unsigned long long)got[0],
           (unsigned long long)got[1], (unsigned long long)got[2]);
-    CHECK(pair.heap[B][3] == MARK, "the word behind them was changed");
+    CHECK(pair.heap[B][3] == (MARK ^ ((1u << BITS) - 1)) && pair.heap[B][4] == MARK,
+          "words: %llx, %llx", (unsigned long long)pair.heap[B][3],
+          (unsigned long long)pair.heap[B][4]);
     close(fd);
 }
 

@@ -111,6 +111,7 @@ struct net {
     pthread_t thread;
     uint32_t state;  /* enum progress_state */
     int wake_fd;     /* an eventfd that ends PROGRESS_SLEEP */
+    uint32_t held;   /* 1: operations may be queued on context 0 since it was armed */
     uint32_t losses; /* net_pe_failed calls: one after the last arm forbids the sleep */
 
     /* Time of another thread's last poll or of a hand-over; 0: no other thread polls. */

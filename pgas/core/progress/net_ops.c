@@ -89,19 +89,34 @@ static uint32_t net_posts_per_progress(void)
     return posts > 0 ? posts : POSTS_PER_PROGRESS;
 }
 
+/* The transport may leave operations queued on context 0: the progress thread stays
+ * awake, and sends them if the loop ends.  Dekker's pattern with net_progress_sleep_on:
+ * either that sees `held`, or this sees PROGRESS_SLEEP. */
+static int net_ctx_progress_posting(struct net_ctx *c)
+{
+    struct net *n = pgas_self.net;
+    uint64_t pending = net_ctx_pending(c);
+    int events = n->t->progress_posting(c->t);
+
+    net_polled(c);
+    store_relaxed_u32(&n->held, 1);
+    net_kick(n);
+    return net_ctx_changed(c, pending, events) && events <= 0 ? 1 : events;
+}
+
 /* Progresses a full context, and any context after some posts: a posting loop then reaps
- * completions itself and does not contend with the progress thread for the lock.  The
- * transport may leave operations queued then: the progress thread stays awake and sends
- * them if the loop ends. */
+ * completions itself and does not contend with the progress thread for the lock. */
 static bool net_op_progress(struct net_ctx *c, bool full, int *events)
 {
     if (likely(!full && ++c->turns < net_posts_per_progress()))
         return false;
     c->turns = 0;
+    if (!full && c->serves && pgas_self.net->t->progress_posting != NULL) {
+        *events = net_ctx_progress_posting(c);
+        return true;
+    }
     *events = net_ctx_progress(c);
     net_polled(c);
-    if (c->serves && pgas_self.net->t->send != NULL)
-        net_kick(pgas_self.net);
     return true;
 }
 
@@ -386,9 +401,20 @@ static void net_op_await_done(struct net_op *o)
  * is not time for progress, and the transport accepts the operation.  It needs no net_op.
  */
 
-/* Locks the context in the common case; false: the general one. */
-ALWAYS_INLINE bool net_quick_begin(struct net_ctx *c)
+static void net_check_target(const struct transport_symaddr *at)
 {
+    (void)at;
+    PGAS_ASSERT(net_remote(at->pe));
+    PGAS_ASSERT(at->segment == SEGMENT_HEAP || at->segment == SEGMENT_DATA);
+    PGAS_ASSERT(at->segment == SEGMENT_DATA || at->offset < pgas_self.heap_len);
+}
+
+/* Locks the context in the common case; false: the general one. */
+ALWAYS_INLINE bool net_fast_begin(struct net_ctx *c, const struct transport_symaddr *at)
+{
+    net_check_target(at);
+    if (load_relaxed_u32(&c->open) == 0)
+        return false;
     net_lock(c);
     if (likely(!c->limited && load_relaxed_u32(&c->open) != 0 &&
                c->turns + 1 < net_posts_per_progress()))
@@ -398,7 +424,7 @@ ALWAYS_INLINE bool net_quick_begin(struct net_ctx *c)
 }
 
 /* `rc`: of the transport.  False: it has refused the operation. */
-ALWAYS_INLINE bool net_quick_end(struct net_ctx *c, int rc)
+ALWAYS_INLINE bool net_fast_end(struct net_ctx *c, int rc)
 {
     c->turns += rc == 0;
     c->posts += rc == 0;
@@ -415,10 +441,7 @@ ALWAYS_INLINE void net_op_run(struct net_op *o, int (*post)(const struct net_op 
 {
     struct transport_completion done = {.pending = 1};
 
-    PGAS_ASSERT(net_remote(o->symaddr.pe));
-    PGAS_ASSERT(o->symaddr.segment == SEGMENT_HEAP || o->symaddr.segment == SEGMENT_DATA);
-    PGAS_ASSERT(o->symaddr.segment == SEGMENT_DATA ||
-                o->symaddr.offset < pgas_self.heap_len);
+    net_check_target(&o->symaddr);
     if (when == NET_NOW)
         o->done = &done;
     net_op_post(o, post);
@@ -428,15 +451,14 @@ ALWAYS_INLINE void net_op_run(struct net_op *o, int (*post)(const struct net_op 
     ft_operations_completed();
 }
 
-static bool net_put_quick(struct net_ctx *c, const struct transport_symaddr *to,
-                          const void *from, size_t len, enum net_when when,
-                          const char *fn)
+static bool net_put_fast(struct net_ctx *c, const struct transport_symaddr *to,
+                         const void *from, size_t len, enum net_when when, const char *fn)
 {
     struct transport_completion done = {.pending = 1},
                                 *d = when == NET_NOW ? &done : NULL;
 
-    if (!net_quick_begin(c) ||
-        !net_quick_end(c, pgas_self.net->t->put(c->t, to, from, len, d)))
+    if (!net_fast_begin(c, to) ||
+        !net_fast_end(c, pgas_self.net->t->put(c->t, to, from, len, d)))
         return false;
     if (when != NET_NOW)
         return true;
@@ -450,7 +472,7 @@ static bool net_put_quick(struct net_ctx *c, const struct transport_symaddr *to,
 void net_put(struct net_ctx *c, struct transport_symaddr to, const void *from, size_t len,
              enum net_when when, const char *fn)
 {
-    if (net_put_quick(c, &to, from, len, when, fn))
+    if (net_put_fast(c, &to, from, len, when, fn))
         return;
     struct net_op o = {
         .c = c, .fn = fn, .symaddr = to, .from = from, .len = len, .tracking = NET_OPENS};
@@ -467,8 +489,8 @@ static enum net_tracking net_op_tracking_of(enum net_when when)
 void net_get(struct net_ctx *c, void *to, struct transport_symaddr from, size_t len,
              enum net_when when, const char *fn)
 {
-    if (when == NET_LATER && net_quick_begin(c) &&
-        net_quick_end(c, pgas_self.net->t->get(c->t, to, &from, len, NULL)))
+    if (when == NET_LATER && net_fast_begin(c, &from) &&
+        net_fast_end(c, pgas_self.net->t->get(c->t, to, &from, len, NULL)))
         return;
     struct net_op o = {.c = c,
                        .fn = fn,
@@ -485,8 +507,8 @@ void net_amo(struct net_ctx *c, struct transport_symaddr at,
 {
     if (amo->result == NULL)
         when = NET_LATER;
-    if (when == NET_LATER && net_quick_begin(c) &&
-        net_quick_end(c, pgas_self.net->t->amo(c->t, &at, amo, NULL)))
+    if (when == NET_LATER && net_fast_begin(c, &at) &&
+        net_fast_end(c, pgas_self.net->t->amo(c->t, &at, amo, NULL)))
         return;
     struct net_op o = {.c = c,
                        .fn = fn,

@@ -71,6 +71,7 @@ static int net_progress_work(struct net *n, bool *done)
     net_lock(&n->ctx_0);
     while (turns < PROGRESS_AT_ONCE && net_ctx_progress(&n->ctx_0) > 0)
         turns++;
+    store_relaxed_u32(&n->held, 0);
     int armed = net_ctx_arm(&n->ctx_0);
     net_unlock(&n->ctx_0);
     *done = turns > 0;
@@ -129,13 +130,14 @@ static bool net_progress_sleep_on(struct net *n, uint32_t losses)
         return false;
     /* Dekker's pattern with net_kick: either a thread that posts an operation sees
      * PROGRESS_SLEEP, or net_progress_add_contexts sees its operation; likewise for a
-     * lost PE. */
+     * lost PE, and for operations that are held. */
     fence_full();
-    bool lost = load_relaxed_u32(&n->losses) != losses;
+    bool missed =
+        load_relaxed_u32(&n->losses) != losses || load_relaxed_u32(&n->held) != 0;
     bool all = net_progress_add_contexts(n, fds, &nfds, &changed);
     net_wake_after(changed);
     uint64_t ns = fds[1].fd < 0 || !all ? TIMING_NO_FD_SLEEP : TIMING_THREAD_SLEEP;
-    poll(fds, nfds, changed || lost ? 0 : (int)(ns / NS_PER_MS));
+    poll(fds, nfds, changed || missed ? 0 : (int)(ns / NS_PER_MS));
     progress_move(&n->state, PROGRESS_SLEEP, PROGRESS_SERVE);
     if (fds[0].revents != 0 && read(n->wake_fd, &kicks, sizeof kicks) < 0)
         log_debug("cannot read from an eventfd: %s", strerror(errno));

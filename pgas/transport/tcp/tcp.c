@@ -129,6 +129,7 @@ const struct transport transport_tcp = {
     .pending = tcp_pending,
     .lost = tcp_lost,
     .progress = tcp_progress,
+    .progress_posting = tcp_progress_posting,
     .send = tcp_ctx_send_all,
     .fd = tcp_ctx_fd,
     .arm = tcp_ctx_arm,

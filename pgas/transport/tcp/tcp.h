@@ -34,10 +34,10 @@
  * acknowledgement is outstanding as long as bytes are queued and the socket accepts
  * bytes, so that the descriptor wakes the progress thread of a PE that computes.
  *
- * In a loop of posts on context 0 (`streams`), a reply does not send the queue, for up to
- * HOLD_POSTS posts: a full frame costs less.  Bytes may then be queued although nothing
- * is outstanding; the caller of progress keeps the progress thread awake, whose next call
- * of arm sends them.
+ * In a loop of posts (progress_posting) a reply does not send the queue, because a full
+ * frame costs less.  Bytes may then be held although nothing is outstanding.  They are
+ * sent when HOLD_POSTS operations have been posted since the first of them was held, and
+ * by progress, send and arm.
  *
  * Runs.  A put or get of a word, or an atomic operation, that nobody waits for and that
  * is queued behind others, joins a run of operations of its kind if the end of the queue
@@ -67,7 +67,9 @@ enum {
     TCP_REFS_MAX = 64,
     TCP_COPY_MAX = 4096, /* longer sources of puts are not copied */
     TCP_RESULTS_MAX = 4096,
-    TCP_BLOCKS_MAX = 132 << 10, /* of a fragment: 128 KiB of blocks, and vectors */
+    TCP_LONG_RESULTS_MAX = 1024, /* with one, longer than a word, of at most TCP_COPY_MAX
+                                    bytes: the target copies them */
+    TCP_BLOCKS_MAX = 132 << 10,  /* of a fragment: 128 KiB of blocks, and vectors */
     TCP_SCRATCH = 128 << 10,
     TCP_ADDRESSES = 16, /* of a host */
 };
@@ -124,11 +126,10 @@ struct tcp_peer {
     bool unconfirmed;
     struct tcp_result *result; /* a ring of results_size, a power of two, or 0 */
     uint32_t first_result, nresults, results_size;
-    unsigned blocks;  /* outstanding get_blocks */
-    uint64_t sent_at; /* ctx->posts at the last attempt to send */
+    unsigned blocks; /* outstanding get_blocks */
     struct tcp_run {
         uint64_t at, end; /* positions in stream.out: of its head, behind its records */
-        uint32_t kind;    /* the first bytes of its head */
+        uint64_t kind;    /* the first bytes of its head, and ctx->fences */
     } run;                /* the last one */
     /* Before TCP_PEER_OPEN: the descriptor of the PE, the next address to try, and how
      * often connections were closed before the welcome. */
@@ -168,12 +169,15 @@ struct transport_ctx {
     struct tcp_peer *busy;
     uint64_t pending; /* outstanding results and acknowledgements, unsent operations */
     uint64_t posts, posts_seen, posts_sent; /* all; at the last progress; sent by it */
-    bool streams;    /* the program posts in a loop, which calls progress */
-    size_t frame;    /* queued bytes that are sent without waiting for a reply */
-    bool fenced;     /* nothing was posted since the last fence */
-    uint32_t quiets; /* attempts of quiet */
-    uint32_t losses; /* of net->losses, those that were handled */
-    int events;      /* since the last call of progress */
+    bool posting;                           /* in a call of tcp_progress_posting */
+    bool holds;       /* a reply has not sent the queue of its peer */
+    uint64_t held_at; /* if holds: ctx->posts then */
+    size_t frame;     /* queued bytes that are sent without waiting for a reply */
+    bool fenced;      /* nothing was posted since the last fence */
+    uint32_t fences;  /* calls of fence */
+    uint32_t quiets;  /* attempts of quiet */
+    uint32_t losses;  /* of net->losses, those that were handled */
+    int events;       /* since the last call of progress */
     struct tcp_client *clients, *closed; /* closed: freed after the current progress */
     unsigned nunknown;                   /* clients that are not authenticated */
     struct tcp_client *delayed;          /* clients with delayed acknowledgements */
@@ -217,6 +221,7 @@ int tcp_quiet(struct transport_ctx *ctx);
 int tcp_quiet_all(struct transport_ctx *ctx);
 uint64_t tcp_pending(struct transport_ctx *ctx, int *pe);
 int tcp_progress(struct transport_ctx *ctx);
+int tcp_progress_posting(struct transport_ctx *ctx);
 void tcp_ctx_send_all(struct transport_ctx *ctx);
 int tcp_ctx_fd(struct transport_ctx *ctx);
 int tcp_ctx_arm(struct transport_ctx *ctx);

@@ -15,7 +15,7 @@
 enum {
     EVENTS = 64,
     IDLE_POLLS = 64, /* calls of progress without events, then delayed replies are sent */
-    STREAM_POSTS = 64, /* since the last call of progress: a loop */
+    HOLD_POSTS = 4096, /* posts for which queues are held at most */
 };
 
 /* ---- open and close ---------------------------------------------------------------- */
@@ -148,6 +148,7 @@ void tcp_ctx_raise_limit(void)
 int tcp_fence(struct transport_ctx *ctx)
 {
     ctx->fenced = true;
+    ctx->fences++;
     return 0;
 }
 
@@ -155,6 +156,7 @@ void tcp_ctx_send_all(struct transport_ctx *ctx)
 {
     struct tcp_peer *next;
 
+    ctx->holds = false;
     for (struct tcp_peer *peer = ctx->busy; peer != NULL; peer = next) {
         next = peer->next;
         if (peer->stream.out.unsent > 0 && !peer->stream.watches_output)
@@ -225,6 +227,12 @@ static void tcp_ctx_dispatch(struct transport_ctx *ctx, const struct epoll_event
     }
 }
 
+/* Queues are held, and not any longer. */
+static bool tcp_ctx_must_release(const struct transport_ctx *ctx)
+{
+    return ctx->holds && (!ctx->posting || ctx->posts - ctx->held_at >= HOLD_POSTS);
+}
+
 int tcp_progress(struct transport_ctx *ctx)
 {
     struct epoll_event event[EVENTS];
@@ -232,7 +240,6 @@ int tcp_progress(struct transport_ctx *ctx)
 
     if (unlikely(load_relaxed_u32(&ctx->net->losses) != ctx->losses))
         tcp_lost_purge(ctx);
-    ctx->streams = ctx == ctx->net->ctx_0 && ctx->posts - ctx->posts_seen >= STREAM_POSTS;
     int n = epoll_wait(ctx->epoll, event, EVENTS, 0);
     for (int i = 0; i < n; i++)
         tcp_ctx_dispatch(ctx, &event[i]);
@@ -241,13 +248,22 @@ int tcp_progress(struct transport_ctx *ctx)
         tcp_clients_acknowledge(ctx);
     if (unlikely(ctx->closed != NULL))
         tcp_ctx_free_clients(ctx);
-    if (ctx->posts == ctx->posts_seen && ctx->posts != ctx->posts_sent) {
+    if ((ctx->posts == ctx->posts_seen && ctx->posts != ctx->posts_sent) ||
+        tcp_ctx_must_release(ctx)) {
         tcp_ctx_send_all(ctx);
         ctx->posts_sent = ctx->posts;
     }
     ctx->posts_seen = ctx->posts;
     events = ctx->events;
     ctx->events = 0;
+    return events;
+}
+
+int tcp_progress_posting(struct transport_ctx *ctx)
+{
+    ctx->posting = true;
+    int events = tcp_progress(ctx);
+    ctx->posting = false;
     return events;
 }
 

@@ -21,7 +21,6 @@
 enum {
     READS_MAX = 8, /* per call of progress, so that other streams get their turn */
     REFUSALS_MAX = 20,
-    HOLD_POSTS = 4096, /* posts of the context for which a queue is held at most */
 };
 
 /* ---- the list of busy peers -------------------------------------------------------- */
@@ -327,7 +326,6 @@ void tcp_peer_send(struct tcp_peer *peer)
 
     if (peer->state != TCP_PEER_OPEN)
         return;
-    peer->sent_at = peer->ctx->posts;
     int error = tcp_output_send(&peer->stream);
     peer->ctx->events += peer->stream.out.unsent != unsent;
     bool full = error == -EAGAIN;
@@ -342,19 +340,23 @@ void tcp_peer_send(struct tcp_peer *peer)
     tcp_peer_broken(peer, error);
 }
 
-/* The queue is not sent yet although a reply has arrived: the program posts all the time,
- * so that a longer frame is soon complete. */
-static bool tcp_peer_holds(const struct tcp_peer *peer, uint32_t events)
+/* The queue is not sent although a reply has arrived (tcp.h). */
+static bool tcp_peer_holds(struct tcp_peer *peer, uint32_t events)
 {
-    const struct transport_ctx *ctx = peer->ctx;
+    struct transport_ctx *ctx = peer->ctx;
 
-    return ctx->streams && (events & EPOLLOUT) == 0 &&
-           ctx->posts - peer->sent_at < HOLD_POSTS;
+    if (!ctx->posting || (events & EPOLLOUT) != 0)
+        return false;
+    if (!ctx->holds)
+        ctx->held_at = ctx->posts;
+    ctx->holds = true;
+    return true;
 }
 
 void tcp_peer_ready(struct tcp_peer *peer, uint32_t events)
 {
     struct transport_ctx *ctx = peer->ctx;
+    bool open = peer->state == TCP_PEER_OPEN;
     int more = 1;
 
     if (peer->state == TCP_PEER_CONNECTING) {
@@ -369,7 +371,7 @@ void tcp_peer_ready(struct tcp_peer *peer, uint32_t events)
         tcp_peer_retry(peer, more);
     else if (more < 0)
         tcp_peer_broken(peer, more);
-    else if (tcp_peer_holds(peer, events))
+    else if (open && tcp_peer_holds(peer, events))
         tcp_peer_update(peer);
     else
         tcp_peer_send(peer);

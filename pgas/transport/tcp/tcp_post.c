@@ -17,8 +17,7 @@
 enum {
     BLOCKS_OUTSTANDING = 8, /* get_blocks per peer: bounds the target's memory */
     RESULTS_FIRST = 32,
-    RUN_MAX = 4096, /* bytes of the records of a run, which the target receives before it
-                       performs them */
+    RUN_MAX = 4096, /* bytes of a run, which the target receives before it performs it */
     DELAYED_AFTER = 7, /* notifications of a PE since the last quiet: before that limit,
                           one will probably follow soon */
 };
@@ -130,9 +129,19 @@ static bool tcp_post_joins(const struct tcp_post *post, size_t len)
            (len == sizeof(uint64_t) || len == sizeof(uint32_t));
 }
 
+/* Of a run: the first bytes of its head; and it does not span a fence. */
+ALWAYS_INLINE uint64_t tcp_run_kind(const struct transport_ctx *ctx,
+                                    const struct tcp_request *request)
+{
+    uint32_t bytes;
+
+    memcpy(&bytes, request, sizeof bytes);
+    return (uint64_t)ctx->fences << 32 | bytes;
+}
+
 /* Append to the run at the end of the queue, if it is of the same kind, unsent and not
  * full.  Requests and references behind it have other positions than its end. */
-ALWAYS_INLINE bool tcp_post_to_run(struct tcp_peer *peer, uint32_t kind,
+ALWAYS_INLINE bool tcp_post_to_run(struct tcp_peer *peer, uint64_t kind,
                                    const void *record, size_t len)
 {
     struct tcp_output *o = &peer->stream.out;
@@ -157,10 +166,10 @@ ALWAYS_INLINE bool tcp_post_record(struct tcp_peer *peer, struct tcp_request req
                                    size_t size, const void *record, size_t len)
 {
     const struct tcp_output *o = &peer->stream.out;
-    uint32_t kind;
+    uint64_t kind;
 
     request.flags |= size == sizeof(uint64_t) ? TCP_LONG : 0;
-    memcpy(&kind, &request, sizeof kind);
+    kind = tcp_run_kind(peer->ctx, &request);
     if (likely(tcp_post_to_run(peer, kind, record, len)))
         return true;
     request.len_low = (uint32_t)len;
@@ -331,6 +340,10 @@ int tcp_get(struct transport_ctx *ctx, void *to, const struct transport_symaddr 
 
     if (error != 0)
         return error;
+    if (len > sizeof(uint64_t) && post.peer->nresults >= TCP_LONG_RESULTS_MAX) {
+        tcp_peer_send(post.peer);
+        return -EAGAIN;
+    }
     tcp_request_set(&request, from->offset, len);
     if (!tcp_post_has_results(post.peer) ||
         (!(tcp_post_joins(&post, len) && tcp_get_word(&post, from, len)) &&

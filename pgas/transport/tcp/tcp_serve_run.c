@@ -16,7 +16,7 @@
 enum { AHEAD = 8 };
 
 /* The records of a run and the segment that they refer to. */
-struct run {
+struct tcp_records {
     char *base;
     uint64_t last; /* highest offset of a word */
     const char *records;
@@ -25,7 +25,7 @@ struct run {
 };
 
 /* False: malformed. */
-static bool tcp_run_open(struct run *run, const struct tcp_client *client,
+static bool tcp_run_open(struct tcp_records *run, const struct tcp_client *client,
                          const struct tcp_request *r, const char *body, size_t stride)
 {
     const struct transport_world *world = client->ctx->net->world;
@@ -35,28 +35,29 @@ static bool tcp_run_open(struct run *run, const struct tcp_client *client,
     if (r->segment >= SEGMENTS || world->segment[r->segment].len < size || len == 0 ||
         len % stride != 0)
         return false;
-    *run = (struct run){.base = world->segment[r->segment].base,
-                        .last = world->segment[r->segment].len - size,
-                        .records = body,
-                        .n = len / stride,
-                        .size = size};
+    *run = (struct tcp_records){.base = world->segment[r->segment].base,
+                                .last = world->segment[r->segment].len - size,
+                                .records = body,
+                                .n = len / stride,
+                                .size = size};
     return true;
 }
 
 /* The word of record i, whose offset is first; NULL: it is not inside the segment. */
-ALWAYS_INLINE char *tcp_run_word(const struct run *run, size_t i, size_t stride)
+ALWAYS_INLINE char *tcp_run_word(const struct tcp_records *run, size_t i, size_t stride)
 {
     uint64_t offset, next;
 
     memcpy(&offset, run->records + i * stride, sizeof offset);
     if (i + AHEAD < run->n) {
         memcpy(&next, run->records + (i + AHEAD) * stride, sizeof next);
-        __builtin_prefetch(run->base + next, 1);
+        if (likely(next <= run->last))
+            __builtin_prefetch(run->base + next, 1);
     }
     return unlikely(offset > run->last) ? NULL : run->base + offset;
 }
 
-ALWAYS_INLINE uint64_t tcp_run_operand(const struct run *run, size_t i)
+ALWAYS_INLINE uint64_t tcp_run_operand(const struct tcp_records *run, size_t i)
 {
     uint64_t operand;
 
@@ -68,7 +69,7 @@ ALWAYS_INLINE uint64_t tcp_run_operand(const struct run *run, size_t i)
 }
 
 /* A reply for all results of the run; NULL: no memory. */
-static char *tcp_run_reply(struct tcp_client *client, const struct run *run)
+static char *tcp_run_reply(struct tcp_client *client, const struct tcp_records *run)
 {
     size_t len = run->n * run->size;
 
@@ -80,7 +81,7 @@ static char *tcp_run_reply(struct tcp_client *client, const struct run *run)
 int tcp_serve_put_run(struct tcp_client *client, const struct tcp_request *r,
                       const char *body)
 {
-    struct run run;
+    struct tcp_records run;
 
     if (!tcp_run_open(&run, client, r, body, sizeof(struct tcp_record)))
         return -EPROTO;
@@ -97,7 +98,7 @@ int tcp_serve_put_run(struct tcp_client *client, const struct tcp_request *r,
 int tcp_serve_get_run(struct tcp_client *client, const struct tcp_request *r,
                       const char *body)
 {
-    struct run run;
+    struct tcp_records run;
 
     if (!tcp_run_open(&run, client, r, body, sizeof(uint64_t)))
         return -EPROTO;
@@ -115,7 +116,7 @@ int tcp_serve_get_run(struct tcp_client *client, const struct tcp_request *r,
 }
 
 /* `old`: the results; or NULL.  op is constant. */
-ALWAYS_INLINE int tcp_run_update(const struct run *run, enum transport_amo_op op,
+ALWAYS_INLINE int tcp_run_update(const struct tcp_records *run, enum transport_amo_op op,
                                  char *old)
 {
     for (size_t i = 0; i < run->n; i++) {
@@ -131,7 +132,7 @@ ALWAYS_INLINE int tcp_run_update(const struct run *run, enum transport_amo_op op
 
 /* Without results a bitwise operation is one instruction. */
 #define UPDATE(OP)                                                                       \
-    static int tcp_run_##OP(const struct run *run, char *old)                            \
+    static int tcp_run_##OP(const struct tcp_records *run, char *old)                    \
     {                                                                                    \
         if (old == NULL)                                                                 \
             return tcp_run_update(run, TRANSPORT_AMO_##OP, NULL);                        \
@@ -146,7 +147,8 @@ UPDATE(OR)
 UPDATE(XOR)
 #undef UPDATE
 
-static int (*const updates[TRANSPORT_AMO_OPS])(const struct run *run, char *old) = {
+static int (*const updates[TRANSPORT_AMO_OPS])(const struct tcp_records *run,
+                                               char *old) = {
     [TRANSPORT_AMO_SET] = tcp_run_SET,   [TRANSPORT_AMO_FETCH] = tcp_run_FETCH,
     [TRANSPORT_AMO_SWAP] = tcp_run_SWAP, [TRANSPORT_AMO_ADD] = tcp_run_ADD,
     [TRANSPORT_AMO_AND] = tcp_run_AND,   [TRANSPORT_AMO_OR] = tcp_run_OR,
@@ -157,7 +159,7 @@ int tcp_serve_amo_run(struct tcp_client *client, const struct tcp_request *r,
                       const char *body)
 {
     char *old = NULL;
-    struct run run;
+    struct tcp_records run;
 
     if (r->op >= TRANSPORT_AMO_OPS || updates[r->op] == NULL ||
         !tcp_run_open(&run, client, r, body, sizeof(struct tcp_record)))

@@ -90,7 +90,7 @@ struct tcp_operands {
 };
 
 struct tcp_record {
-    uint64_t offset, operand; /* the low bytes are the word of a put */
+    uint64_t offset, operand; /* its first bytes are the word of a put */
 };
 
 enum { TCP_OFFSET_BITS = 48, TCP_LOW_BITS = 32 };

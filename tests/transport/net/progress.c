@@ -74,6 +74,32 @@ static void one(long options, size_t len, int n, bool compute, char *dest, char 
     shmem_barrier_all();
 }
 
+/* PE 0 posts to a PE without a gap until another one, to which it has posted before, has
+ * all of those operations and says so. */
+static void post_until_answered(void)
+{
+    int me = shmem_my_pe(), npes = shmem_n_pes(), last = npes - 1;
+    static long answered, flood;
+
+    added = 0;
+    shmem_barrier_all();
+    if (me == 0) {
+        double end = check_now() + LIMIT_S;
+        for (int i = 0; i < MANY; i++) {
+            shmem_long_atomic_inc(&added, last);
+            shmem_long_atomic_inc(&flood, npes / 2);
+        }
+        while (!shmem_long_test(&answered, SHMEM_CMP_EQ, 1)) {
+            shmem_long_atomic_inc(&flood, npes / 2);
+            CHECK(check_now() < end);
+        }
+    } else if (me == last) {
+        shmem_long_wait_until(&added, SHMEM_CMP_EQ, MANY);
+        shmem_long_p(&answered, 1, 0);
+    }
+    shmem_barrier_all();
+}
+
 int main(void)
 {
     const char *transport = getenv("SHMEM_TRANSPORT");
@@ -93,6 +119,8 @@ int main(void)
             if (kinds[k] != SHMEM_CTX_PRIVATE || tcp)
                 one(kinds[k], cases[c].len, cases[c].n, true, dest, source);
         }
+    if (shmem_n_pes() > 2)
+        post_until_answered();
     free(source);
     shmem_free(dest);
     shmem_finalize();
