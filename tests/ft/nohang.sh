@@ -101,7 +101,10 @@ all_internode() {
         job "$1" "--vnodes $2 -- $3 -c reduce" SHMEM_INTERNODE_REDUCE_ALGORITHM=$a "$4"
     done
     for a in eager gather stream knomial scatter barrier; do
-        job "$1" "--vnodes $2 -- $3 -c broadcast" SHMEM_INTERNODE_BROADCAST_ALGORITHM=$a "$4"
+        leader=static
+        [ $((seed % 2)) = 0 ] || leader=first
+        job "$1" "--vnodes $2 -- $3 -c broadcast" SHMEM_INTERNODE_BROADCAST_ALGORITHM=$a \
+            SHMEM_INTERNODE_LEADER=$leader "$4"
     done
     for a in eager direct ring barrier; do
         job "$1" "--vnodes $2 -- $3 -c fcollect" SHMEM_INTERNODE_COLLECT_ALGORITHM=$a "$4"
