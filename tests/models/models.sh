@@ -94,6 +94,8 @@ right arrival -DCALLS=1
 wrong arrival -DN=2 -DFAULT_UNUSED
 right combiner -DN=2
 wrong combiner -DFAULT_CLAIM
+right forwarder
+wrong forwarder -DFAULT_ATOMIC
 wrong litmus -DMP -DRELEASE
 right litmus -DMP -DRELEASE -DACQUIRE
 liveness
@@ -170,6 +172,10 @@ if [ -n "${PGAS_TEST_LONG:-}" ]; then
     wrong arrival -DN=2 -DWRAP=1 -DFAULT_COUNT
     for fault in ORDER LEAVE BARRIER; do
         wrong arrival -DN=2 -DFAULT_$fault
+    done
+    right forwarder -DMEMBERS=3 -DCALLS=7
+    for fault in SIDE CLOSE LEADER CREDIT; do
+        wrong forwarder -DFAULT_$fault
     done
     right combiner -DN=2 -DCALLS=3
     right combiner -DONLY_FIRST

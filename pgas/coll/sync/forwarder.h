@@ -19,7 +19,7 @@
  * arrived in a slot, hence after the barrier of the leaders that returned the credit for
  * the slot, and before it closes its mailbox call, for which the leader waits before it
  * enters that barrier; so all PEs that claim a call find the bit of that use.  The root
- * waits for the credit before it claims.
+ * waits for the credit before it claims.  Model: tests/models/forwarder.pml.
  *
  * Uses: core/team, core/block, internode, leader_msg, probe, select.
  * Used by: bcast_internode.
