@@ -5,7 +5,7 @@
  *
  * Memory orders: the call number of a slot and the word `done` are stored with release and
  * loaded with acquire; the data are plain memory, so that a data race on them is an error.
- * The kinds of calls are those of bcast.c and reduce_flat.c:
+ * The kinds of calls are those of bcast.c and reduce_flat (reduce_combiner.c):
  *     ALL       each PE publishes data and reads those of all (mailbox_close_all)
  *     BCAST r   PE r publishes, the others read (mailbox_close)
  *     TO r      each PE publishes, PE r reads (mailbox_close)
