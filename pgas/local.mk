@@ -99,7 +99,7 @@ pgas_sources = \
 	pgas/coll/select/select_table.c pgas/coll/select/select_table.h \
 	pgas/coll/algorithms/reduce.c pgas/coll/algorithms/reduce.h pgas/coll/algorithms/reduce_int.h pgas/coll/algorithms/reduce_chain.c \
 	pgas/coll/algorithms/reduce_internode.c pgas/coll/algorithms/reduce_combiner.c \
-	pgas/coll/algorithms/reduce_leaders.c pgas/coll/algorithms/reduce_buffered.c pgas/coll/algorithms/reduce_slices.c \
+	pgas/coll/algorithms/reduce_leaders.c pgas/coll/algorithms/reduce_leaders_chain.c pgas/coll/algorithms/reduce_buffered.c pgas/coll/algorithms/reduce_slices.c \
 	pgas/coll/sync/remote.c pgas/coll/sync/remote.h \
 	pgas/coll/schedule/executor.c pgas/coll/schedule/executor.h \
 	pgas/coll/schedule/leader_job.c pgas/coll/schedule/leader_job.h \

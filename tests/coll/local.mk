@@ -8,7 +8,7 @@ tests_coll_schedule_check_SOURCES = tests/coll/schedule/check.c tests/coll/sched
 	tests/coll/schedule/model_memory.c tests/coll/schedule/mutants.c \
 	tests/coll/schedule/mutants.h
 tests_coll_schedule_check_LDADD = $(libpgas)
-check_PROGRAMS += tests/coll/internode tests/coll/internode_departed \
+check_PROGRAMS += tests/coll/chain tests/coll/internode tests/coll/internode_departed \
 	tests/coll/internode_limits tests/coll/nb \
 	tests/coll/profile tests/coll/shared
 tests_coll_internode_LDADD = $(libpgas)
@@ -17,6 +17,7 @@ tests_coll_internode_limits_LDADD = $(libpgas)
 tests_coll_nb_LDADD = $(libpgas)
 
 coll_tests = \
+	tests/coll/chain.sh \
 	tests/coll/internode.sh \
 	tests/coll/nb.sh \
 	tests/coll/profile.sh \

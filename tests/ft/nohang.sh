@@ -97,7 +97,7 @@ all_algorithms() {
 
 # all_internode PES NODES ROUNDS NAME=VALUE: each algorithm between nodes.
 all_internode() {
-    for a in gather exchange doubling direct halving ring barrier; do
+    for a in gather exchange doubling direct halving ring chain barrier; do
         job "$1" "--vnodes $2 -- $3 -c reduce" SHMEM_INTERNODE_REDUCE_ALGORITHM=$a "$4"
     done
     for a in eager gather stream knomial scatter barrier; do

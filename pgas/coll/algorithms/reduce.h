@@ -39,6 +39,12 @@ struct reduce_words {
     struct reduce_entry entry[REDUCE_ENTRIES]; /* on each PE */
 };
 
+/* On each leader of a team over nodes: the last leader that arrived in a reduction in
+ * arrival order whose home is this one (reduce_leaders_chain.c). */
+struct chain_words {
+    _Alignas(NODE_LINE) uint64_t last;
+};
+
 /* Invariant: stored[e] <= segments for each entry e. */
 struct reduce_state {
     uint64_t gathers;                /* calls counted in `gathered` */

@@ -79,6 +79,8 @@ void reduce_internode_to(const struct reduce_job *j);
 /* Allreduce in place at dest between the node leaders of the team.  The leader scratch
  * buffers (scratch.h) must exist. */
 void reduce_leaders(const struct reduce_job *j, enum select_algorithm a);
+/* The same in arrival order: INTERNODE_REDUCE_CHAIN. */
+void reduce_leaders_chain(const struct reduce_job *j);
 /* Reduction at symmetric address buf to the leader of node `node`.  The scratch buffer
  * must hold the data once for each level of the tree. */
 void reduce_leaders_to(const struct reduce_job *j, char *buf, int node);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * reduce_leaders.c - reductions between the node leaders of a team over several nodes, by
- * notified puts.  The algorithms are schedules (schedule.h).
+ * notified puts.  The algorithms are schedules (schedule.h), except for the one in
+ * arrival order (reduce_leaders_chain.c).
  * Uses: core/team, leader_job, select, reduce_int, scratch, slice.
  *
  * The data is processed in segments that fit the leader scratch buffer.  No barrier is
@@ -101,6 +102,10 @@ void reduce_leaders(const struct reduce_job *j, enum select_algorithm a)
 {
     size_t most = SCRATCH_SEGMENT / j->size;
 
+    if (a == INTERNODE_REDUCE_CHAIN) {
+        reduce_leaders_chain(j);
+        return;
+    }
     for (size_t first = 0; first < j->n; first += most)
         reduce_leaders_run(j, schedules[a], j->dest + first * j->size,
                            j->n - first < most ? j->n - first : most, 0, true);

@@ -242,7 +242,7 @@ struct goal {
     struct shmem_team *team;
     const uint64_t *word;
     uint64_t value;
-    int node;
+    int node; /* of the sender, or LEADER_ANY */
     struct probe_timer *timer;
     const char *fn;
 };
@@ -265,11 +265,22 @@ static bool leader_msg_has_arrived(const void *arg)
     return leader_eager_arrived(g->word, g->value);
 }
 
+/* The node to probe: the sender, or each other node in turn. */
+static int leader_msg_probed_node(const struct goal *g)
+{
+    const struct team_nodes *n = g->team->nodes;
+
+    if (g->node != LEADER_ANY)
+        return g->node;
+    return (n->me + 1 + (int)(g->timer->probes % (uint32_t)(n->leaders - 1))) %
+           n->leaders;
+}
+
 static void leader_msg_on_stall(const void *arg)
 {
     const struct goal *g = arg;
 
-    internode_probe(g->team, g->node, g->timer, g->fn);
+    internode_probe(g->team, leader_msg_probed_node(g), g->timer, g->fn);
 }
 
 void leader_eager_await(struct shmem_team *team, int node, const uint64_t *word,

@@ -33,6 +33,7 @@ enum {
     LEADER_EXCHANGES = 2, /* sets of signal words and scratch buffers, used in turn */
     LEADER_WORDS = 64,    /* distinct signal words of a receiver */
     LEADER_SENDS = 64,    /* maximum outstanding sends */
+    LEADER_ANY = -1,      /* a sender that the receiver does not know */
 };
 
 /* On each leader: sequence number of the last message received, by step modulo
@@ -89,7 +90,7 @@ void leader_add(const struct exchange *h, int node, void *there, const void *fro
 void leader_signal(const struct exchange *h, int step, int node);
 
 /* Test (acquire) and wait for the message of that step; leader_await: from the leader of
- * `node`. */
+ * `node`, or of an unknown node (LEADER_ANY). */
 bool leader_arrived(const struct exchange *h, int step);
 void leader_await(const struct exchange *h, int step, int node);
 

@@ -66,6 +66,7 @@ struct internode_words {
     struct internode_round round[BARRIER_ROUNDS];
     struct leader_words leader;
     struct bcast_words bcast;
+    struct chain_words chain;
     _Alignas(NODE_LINE) char buffer[]; /* two piggyback buffers (internode_small_bytes) */
 };
 
