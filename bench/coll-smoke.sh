@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # coll-smoke.sh - tests that bench/coll runs every installed library, that its tables
-# contain a figure for each, and that it rejects invalid options with an error message.
-# Times are not checked.
+# contain a figure for each, and that it rejects invalid options with an error message;
+# that late_bench prints figures.  Times are not checked.
 set -eu
 . "$top_srcdir/bench/smoke-lib.sh"
 script=coll
@@ -142,6 +142,16 @@ rejects "a figure is mid, mean, max or last" -w least
 rejects "should be like allreduce=ring,tree" -A ring
 rejects "the sizes '9' should be like" -T -s 9
 rejects '^usage: bench/coll' -Z
+
+# -- late_bench ----------------------------------------------------------------------------
+late() {
+    timeout -k 5 100 "$OSHRUN" --vnodes 2 -n 3 bench/late_bench "$@" >"$work/table" 2>"$work/err"
+}
+late -c 2 -i 3 -s 8,64K || wrong "late_bench fails"
+rows 2 '^auto  *[0-9]*  *[0-9.]*  *[0-9.]*  *[0-9.]* us, ratio 1.00$'
+rows 2 '^chain  *[0-9]*  *[0-9.]*  *[0-9.]*  *[0-9.]* us, ratio [0-9.]*$'
+! late none || wrong "late_bench accepts an unknown algorithm"
+grep -q 'late_bench: an ALGORITHM is auto or one of' "$work/err" || wrong "no message about it"
 
 if grep 'is left out' "$work/left_out"; then
     echo "skipped: not all contestants of bench/coll are installed"

@@ -67,7 +67,8 @@ bench_pack_count_SOURCES = bench/pack_count.c
 bench_pack_count_LDADD   = .libs/libpgas.a
 endif
 
-noinst_PROGRAMS += bench/locks_bench bench/match_bench bench/match_heat bench/match_threads
+noinst_PROGRAMS += bench/late_bench bench/locks_bench bench/match_bench bench/match_heat bench/match_threads
+bench_late_bench_LDADD    = $(libpgas)
 bench_locks_bench_LDADD   = $(libpgas)
 bench_match_bench_LDADD   = .libs/libmatch.a $(libpgas)
 bench_match_heat_LDADD    = .libs/libmatch.a $(libpgas) $(HWLOC_LIBS)
