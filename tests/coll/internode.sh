@@ -13,7 +13,7 @@ over_nodes() {
     for shape in $shapes; do
         for leader in first static; do
             run 0 --timeout $stacks_s -x SHMEM_STRESS=$((stress += 1)) -x SHMEM_INTERNODE_LEADER=$leader \
-                -x SHMEM_INTERNODE_RADIX=$((stress % 4 * 2)) \
+                -x SHMEM_INTERNODE_RADIX=$((stress % 3 + 2)) \
                 --vnodes "${shape%:*}" -n "${shape#*:}" "$program" $rounds
         done
     done
@@ -32,18 +32,16 @@ if [ -z "$brief" ]; then for_each ucx little_memory 6 6; else little_memory 2 3;
 run_with_faults() {
     run 0 --timeout $stacks_s -x SHMEM_REPRODUCIBLE=1 -x SHMEM_DEBUG=1 -x SHMEM_TRANSPORT=ofi \
         -x SHMEM_STRESS=1 -x SHMEM_NET_DISABLE=order -x SHMEM_INTERNODE_LEADER=first \
-        -x SHMEM_INTERNODE_RADIX=3 \
-        --vnodes 3 -n 7 "$program" $rounds
+        --vnodes 4 -n 8 "$program" $rounds
     run 0 --timeout $stacks_s -x SHMEM_FAULTS=seed=5,delay=100us,reorder,eagain=20 \
         --vnodes 3 -n 4 "$program" $rounds
 }
 [ -n "$brief" ] || run_with_faults
 # Sizes, numbers of nodes and ring buffers at their limits.
-run 0 --timeout $stacks_s -x SHMEM_INTERNODE_LEADER=static --vnodes 4 -n 8 "$program"_limits
-run 0 --timeout $stacks_s -x SHMEM_INTERNODE_LEADER=first -x SHMEM_INTERNODE_RADIX=4 \
-    --vnodes 4 -n 8 "$program"_limits
+run 0 --timeout $stacks_s -x SHMEM_INTERNODE_RADIX=4 --vnodes 4 -n 8 "$program"_limits
+run 0 --timeout $stacks_s -x SHMEM_INTERNODE_LEADER=first --vnodes 4 -n 8 "$program"_limits
 run 1 -x SHMEM_INTERNODE_RADIX=1 --vnodes 2 -n 2 "$program"_limits
-says 'SHMEM_INTERNODE_RADIX=1: must be 0 (automatic) or 2 to 64'
+says 'SHMEM_INTERNODE_RADIX=1: must be 2 to 64'
 [ -z "$long" ] || run 0 --timeout $stacks_s --vnodes 17 -n 17 "$program"_limits nodes
 # A PE finalizes while the others wait for it: one call of each kind; with PGAS_TEST_LONG one
 # of each algorithm.

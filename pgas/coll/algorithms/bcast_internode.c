@@ -24,7 +24,7 @@
  * arrived, while the next one is on its way; on the root's node, when the forwarder has
  * published it.  The root waits only until the forwarder has copied the source.  A
  * broadcast of more than BCAST_CHUNKS chunks consists of rounds, each with its
- * forwarders. Invariants: a chunk slot is reused only after an inter-node barrier, which
+ * forwarders.  Invariants: a chunk slot is reused only after an inter-node barrier, which
  * a leader enters when it has received and forwarded all earlier chunks, and when the PEs
  * of its node have read them: they closed the mailbox call of their round (release), for
  * which internode_await_read waits (acquire).  A round begins only with credit for all
@@ -182,7 +182,7 @@ static struct job bcast_inter_job_of(struct shmem_team *team, void *dest, size_t
                     .from = dest,
                     .bytes = bytes,
                     .schedule = {.units = bytes,
-                                 .radix = select_radix(SELECT_RADIX_LARGE),
+                                 .radix = select_radix(team),
                                  .line = NODE_LINE,
                                  .segment = SEGMENT_BYTES + bytes / SEGMENTS_MAX},
                     .fn = fn};
@@ -255,7 +255,7 @@ static struct eager_bcast bcast_inter_eager_begin(const struct job *j)
 static struct schedule bcast_inter_eager_schedule(const struct job *j)
 {
     return (struct schedule){.name = SCHEDULE_BCAST_KNOMIAL,
-                             .radix = select_radix(SELECT_RADIX_SMALL),
+                             .radix = select_radix(j->team),
                              .nodes = j->team->nodes->leaders,
                              .rank = j->vrank,
                              .units = j->bytes,
@@ -475,7 +475,8 @@ static void bcast_stream_run(struct stream *s)
 }
 
 /* Copies each chunk when it is in the slot of this node's leader: from another node, or
- * from PE `publisher` of the node. */
+ * from PE `publisher` of the node.  A leader that came late wakes those that were refused
+ * a watch, among them perhaps the forwarder. */
 static void bcast_stream_follow(struct stream *s, int publisher)
 {
     for (int i = 0; i < schedule_segments(&s->schedule); i++) {
@@ -485,6 +486,8 @@ static void bcast_stream_follow(struct stream *s, int publisher)
             mailbox_await_parts(&s->mailbox, publisher, (uint64_t)i + 1);
         else
             forwarder_await(&s->call, &signal, bcast_inter_parent(s->job, &s->schedule));
+        if (s->job->vrank != 0 && internode_is_leader(s->job->team))
+            forwarder_wake_node(&s->call, &signal);
         if (!bcast_stream_is_root(s))
             copy_bytes(s->dest + r.first, bcast_stream_own_slot(s, i), r.count);
     }
@@ -586,18 +589,17 @@ void bcast_stream(struct shmem_team *team, void *dest, const void *source, size_
     internode_begin(team);
     for (size_t first = 0; first < bytes; first += most) {
         size_t n = bytes - first < most ? bytes - first : most;
-        bcast_stream_round(
-            &(struct stream){.job = &j,
-                             .root = root,
-                             .dest = (char *)dest + first,
-                             .source = (const char *)source + first,
-                             .schedule = {.name = SCHEDULE_BCAST_KNOMIAL,
-                                          .radix = select_radix(SELECT_RADIX_LARGE),
-                                          .nodes = team->nodes->leaders,
-                                          .rank = j.vrank,
-                                          .units = n,
-                                          .line = NODE_LINE,
-                                          .segment = BCAST_CHUNK_BYTES}});
+        bcast_stream_round(&(struct stream){.job = &j,
+                                            .root = root,
+                                            .dest = (char *)dest + first,
+                                            .source = (const char *)source + first,
+                                            .schedule = {.name = SCHEDULE_BCAST_KNOMIAL,
+                                                         .radix = select_radix(team),
+                                                         .nodes = team->nodes->leaders,
+                                                         .rank = j.vrank,
+                                                         .units = n,
+                                                         .line = NODE_LINE,
+                                                         .segment = BCAST_CHUNK_BYTES}});
     }
     if (team->me == root && copies)
         memmove(dest, source, bytes);

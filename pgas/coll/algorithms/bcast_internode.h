@@ -30,10 +30,10 @@ struct bcast_words {
     struct forwarder_words {
         _Alignas(NODE_LINE) uint64_t acked; /* the leader's credit for the slots */
         uint64_t entered; /* last call that the leader has entered as a receiver */
-        uint64_t claimed[BCAST_EAGER_SLOTS / 64]; /* a bit of each slot */
+        uint64_t claimed[BCAST_EAGER_SLOTS / 64]; /* bits of calls */
     } eager_forwarder, stream_forwarder;
 };
-
+_Static_assert(BCAST_CHUNKS <= (int)BCAST_EAGER_SLOTS, "a bit of each round of a stream");
 /* Invariant on leaders: seq <= acked + number of slots, of both credits. */
 struct bcast_state {
     struct credit eager;  /* eager broadcasts */
@@ -45,8 +45,9 @@ struct bcast_state {
 void bcast_internode(struct shmem_team *team, void *dest, const void *source,
                      size_t bytes, int root, bool copies, const char *fn);
 
-/* Streamed form, on a team with scratch_get; contains a leader barrier at most once per
- * BCAST_CHUNKS chunks. */
+/* Streamed form, on a team with scratch_get; contains a leader barrier when the chunks of
+ * a round do not fit the slots that are free since the last one: in each round of more
+ * than BCAST_CHUNKS / 2 chunks. */
 void bcast_stream(struct shmem_team *team, void *dest, const void *source, size_t bytes,
                   int root, bool copies, const char *fn);
 

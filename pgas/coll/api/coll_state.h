@@ -66,7 +66,7 @@ struct nb_requests {
 struct select_settings {
     enum select_algorithm wanted[SELECT_ALL]; /* SELECT_ALGORITHMS_ALL: none requested */
     bool first_leader;                        /* SHMEM_INTERNODE_LEADER */
-    int radix;                                /* SHMEM_INTERNODE_RADIX; 0: automatic */
+    int radix;                                /* SHMEM_INTERNODE_RADIX */
     struct select_table table;
 };
 

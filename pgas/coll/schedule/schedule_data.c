@@ -89,7 +89,7 @@ static int knomial_levels(const struct schedule *s)
     return levels;
 }
 
-/* The i-th child, from the smallest subtree, or -1; i < levels * (radix - 1). */
+/* The i-th child, from the lowest level, or -1; i < levels * (radix - 1). */
 static int knomial_child(const struct schedule *s, int i)
 {
     int level = i / (s->radix - 1), digit = i % (s->radix - 1) + 1;
@@ -110,7 +110,7 @@ static int knomial_parent(const struct schedule *s)
     return s->rank - s->rank / weight % s->radix * weight;
 }
 
-/* RECV, READY and a SEND to each child for each segment, to the largest subtree first.
+/* RECV, READY and a SEND to each child for each segment, to the highest level first.
  * READY precedes the SENDs, which may wait for resources. */
 bool schedule_bcast_knomial_step(const struct schedule *s, int i,
                                  struct schedule_step *step)

@@ -187,17 +187,18 @@ static bool select_find_leader(const char *name)
 
 static int select_find_radix(uint64_t radix)
 {
-    if (radix == 1 || radix > SELECT_RADIX_MAX)
-        log_die("SHMEM_INTERNODE_RADIX=%llu: must be 0 (automatic) or 2 to %d",
-                (unsigned long long)radix, SELECT_RADIX_MAX);
+    if (radix < SELECT_RADIX_MIN || radix > SELECT_RADIX_MAX)
+        log_die("SHMEM_INTERNODE_RADIX=%llu: must be %d to %d", (unsigned long long)radix,
+                SELECT_RADIX_MIN, SELECT_RADIX_MAX);
     return (int)radix;
 }
 
-int select_radix(int best)
+int select_radix(const struct shmem_team *team)
 {
-    return STATE.radix != 0 ? STATE.radix : best;
-}
+    int nodes = team->nodes->leaders;
 
+    return STATE.radix <= nodes || nodes < SELECT_RADIX_MIN ? STATE.radix : nodes;
+}
 bool select_first_leader(void)
 {
     return STATE.first_leader;

@@ -67,10 +67,10 @@ struct select_plans {
 void select_init(void);
 /* SHMEM_INTERNODE_LEADER=first: see forwarder.h. */
 bool select_first_leader(void);
-/* Radix of the trees of broadcasts: SHMEM_INTERNODE_RADIX, or `best`. */
-enum { SELECT_RADIX_SMALL = 2, SELECT_RADIX_LARGE = 2, SELECT_RADIX_MAX = 64 };
-int select_radix(int best);
-
+/* Radix of the trees of broadcasts on a team over nodes: SHMEM_INTERNODE_RADIX, but not
+ * more than the nodes. */
+enum { SELECT_RADIX_MIN = 2, SELECT_RADIX_MAX = 64 };
+int select_radix(const struct shmem_team *team);
 /* Find and read the table file for this number of processors.  An invalid file ends the
  * job if SHMEM_COLL_TABLE names it; otherwise the file is ignored with a warning. */
 struct select_table;

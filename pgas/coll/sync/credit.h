@@ -15,6 +15,7 @@
  *     mailboxes             8, inline 64  data read of all PEs, a barrier, `done` words
  *     leader exchanges      2             a leader barrier, a dependent message
  *     eager broadcasts      128           a leader barrier
+ *     chunks of broadcasts  16            a leader barrier
  *     nonblocking           NB_OUT        completion on this PE, in call order (nb.c
  *     collectives                         shows that this is enough)
  *

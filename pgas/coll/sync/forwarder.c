@@ -14,7 +14,8 @@
 /* ---- words of the leader -------------------------------------------------------------
  */
 
-/* A word of internode_words at this node's leader, mapped, and back. */
+/* The word of this node's leader, mapped, of a symmetric word of internode_words; and the
+ * symmetric address of a mapped one. */
 static const uint64_t *forwarder_mapped(const struct forwarder_call *c,
                                         const uint64_t *word)
 {
@@ -120,10 +121,12 @@ void forwarder_await(const struct forwarder_call *c, const struct forwarder_sign
                      int from)
 {
     stress_point();
-    if (internode_is_leader(c->team))
+    if (internode_is_leader(c->team)) {
+        block_cancel_watch(s->word);
         leader_eager_await(c->team, from, s->word, s->value, c->fn);
-    else
+    } else {
         forwarder_await_data(c, s);
+    }
     stress_point();
 }
 
@@ -152,7 +155,6 @@ bool forwarder_enter(const struct forwarder_call *c, const struct forwarder_sign
     if (leader) {
         stress_point();
         store_release_u64(&c->words->entered, c->number);
-        block_cancel_watch(s->word);
     }
     forwarder_await(c, s, from);
     if (!c->first)

@@ -14,8 +14,8 @@
  * Bit n % slots of forwarder_words.claimed, in the leader's memory, belongs to call n.
  * The first PE that claims the call inverts it: to 1 in the first use of the bit, to 0 in
  * the second, and so on.  Invariants: with select_first_leader each call inverts its bit
- * once.  Between two calls with the same bit the leaders execute a barrier, because there
- * are at least as many data in them as slots.  A PE claims call n only when its data have
+ * once.  Between two calls with the same bit the leaders execute a barrier, because each
+ * call fills at least one slot.  A PE claims call n only when its data have
  * arrived in a slot, hence after the barrier of the leaders that returned the credit for
  * the slot, and before it closes its mailbox call, for which the leader waits before it
  * enters that barrier; so all PEs that claim a call find the bit of that use.  The root
@@ -52,7 +52,7 @@ struct forwarder_signal {
 
 /* True if the data are in the slot of this node's leader. */
 bool forwarder_arrived(const struct forwarder_call *c, const struct forwarder_signal *s);
-/* Waits until they are; on the leader, the message comes from node `from`. */
+/* Waits until the data are there; on the leader, the message comes from node `from`. */
 void forwarder_await(const struct forwarder_call *c, const struct forwarder_signal *s,
                      int from);
 

@@ -393,7 +393,7 @@ static const struct executor_ops ops = {
 static void internode_publish_credit(const struct shmem_team *team, uint64_t *word,
                                      uint64_t acked)
 {
-    if (likely(*word == acked) || team->nodes->local_pes == 1 || !select_first_leader())
+    if (*word == acked)
         return;
     stress_point();
     store_release_u64(word, acked);
@@ -416,10 +416,12 @@ static void internode_exchange(struct shmem_team *team, const struct piggyback *
     credit_return_all(&coll->bcast.chunks);
     executor_run(&(struct executor){
         .schedule = internode_schedule(team->nodes), .ops = &ops, .job = &job});
-    internode_publish_credit(team, &words->eager_forwarder.acked,
-                             coll->bcast.eager.acked);
-    internode_publish_credit(team, &words->stream_forwarder.acked,
-                             coll->bcast.chunks.acked);
+    if (select_first_leader() && team->nodes->local_pes > 1) {
+        internode_publish_credit(team, &words->eager_forwarder.acked,
+                                 coll->bcast.eager.acked);
+        internode_publish_credit(team, &words->stream_forwarder.acked,
+                                 coll->bcast.chunks.acked);
+    }
 }
 
 /* ---- all PEs --------------------------------------------------------------------- */

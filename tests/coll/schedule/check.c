@@ -423,8 +423,8 @@ static int failures, proofs;
 
 static void fail(const struct schedule *s, const char *what)
 {
-    printf("FAIL: %s, %d nodes, %zu units: %s\n", schedule_text(s->name), s->nodes,
-           s->units, what);
+    printf("FAIL: %s, %d nodes, radix %d, %zu units: %s\n", schedule_text(s->name),
+           s->nodes, s->radix, s->units, what);
     failures++;
 }
 
