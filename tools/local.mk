@@ -33,15 +33,18 @@ oshmem_info_SOURCES = \
 	tools/oshmem_info/main.c \
 	tools/oshmem_info/report.c \
 	tools/oshmem_info/tune.c tools/oshmem_info/tune.h \
-	tools/oshmem_info/tune_best.c tools/oshmem_info/tune_pe.c \
-	tools/oshmem_info/tune_run.c tools/oshmem_info/tune_run.h
+	tools/oshmem_info/tune_best.c tools/oshmem_info/tune_options.c \
+	tools/oshmem_info/tune_pe.c tools/oshmem_info/tune_plan.c \
+	tools/oshmem_info/tune_run.c tools/oshmem_info/tune_run.h \
+	tools/oshmem_info/tune_table.c
 oshmem_info_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DINFO_PREFIX='"$(prefix)"' -DINFO_BINDIR='"$(bindir)"' \
 	-DINFO_LIBDIR='"$(libdir)"' -DINFO_INCLUDEDIR='"$(includedir)"' \
 	-DINFO_MANDIR='"$(mandir)"'
 oshmem_info_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS)
-# From the library: the parser of the environment, and the transports.
-oshmem_info_LDADD  = libpgas.la $(PMIX_LIBS) $(NETTLE_LIBS) -lpthread -lm
+# From the library: the parser of the environment, and the transports; from oshrun: the
+# parser of lists of hosts.
+oshmem_info_LDADD  = tools/oshrun/liboshrun.a libpgas.la $(PMIX_LIBS) $(NETTLE_LIBS) -lpthread -lm
 
 include tools/oshprof/local.mk
 

@@ -35,7 +35,8 @@ tests_unit_pack_kernels_test_SOURCES = tests/unit/pack_kernels_test.c \
 	tests/unit/kernels/check_pack.c tests/unit/kernels/check_pack.h \
 	tests/unit/kernels/random_layout.c tests/unit/kernels/random_layout.h
 tests_unit_tune_test_SOURCES = tests/unit/tune_test.c \
-	tools/oshmem_info/tune.h tools/oshmem_info/tune_best.c
+	tools/oshmem_info/tune.h tools/oshmem_info/tune_best.c \
+	tools/oshmem_info/tune_plan.c
 
 unit_objects = $(UNIT_TESTS:=.$(OBJEXT)) tests/unit/kernels/check.$(OBJEXT) tests/unit/kernels/check_pack.$(OBJEXT) \
 	tests/unit/kernels/check_match.$(OBJEXT) tests/unit/kernels/check_layouts.$(OBJEXT) tests/unit/kernels/random_layout.$(OBJEXT)

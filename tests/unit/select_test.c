@@ -92,6 +92,29 @@ Test(table, another_machine_is_detected)
     select_table_free(&t);
 }
 
+Test(table, each_machine_has_its_rows)
+{
+    struct select_table t = read_text(HEADER "reduce flat 1 * *\n"
+                                             "machine 64 Model X\nreduce last * * *\n"
+                                             "machine " MACHINE "\nreduce tree 2 * *\n"
+                                             "machine *\nreduce chain * * *\n"
+                                             "machine 1 Y\nscan barrier * * *\n");
+
+    cr_assert_eq(t.state, SELECT_TABLE_USED);
+    cr_assert_eq(t.rows, 3);
+    cr_assert_eq(t.row[0].algorithm, REDUCE_FLAT);
+    cr_assert_eq(t.row[1].algorithm, REDUCE_TREE);
+    cr_assert_eq(t.row[2].algorithm, REDUCE_CHAIN);
+    cr_assert_str_eq(t.note, "");
+    select_table_free(&t);
+    t = read_text(HEADER "machine 64 Model X\nreduce last * * *\nmachine 1 Y\n");
+    cr_assert_eq(t.state, SELECT_TABLE_OTHER);
+    t = read_text(HEADER "machine 64 Model X\nmachine " MACHINE "\n");
+    cr_assert_eq(t.state, SELECT_TABLE_USED);
+    t = read_text(HEADER "machine 64 Model X\nreduce last x * *\n");
+    cr_assert_eq(t.state, SELECT_TABLE_BAD);
+}
+
 Test(table, each_mistake_has_its_error_text)
 {
     static const struct {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * tune_best.c - computes ranges of bytes and their best algorithms from measurements.
- * Uses: tune, coll/select.  Used by: tune.c, tune_pe.c, tests.
+ * Uses: tune, coll/select.  Used by: tune.c, tune_table.c, tune_pe.c, tests.
  */
 #include "config.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "tools/oshmem_info/tune.h"
 
@@ -15,9 +16,51 @@ bool tune_by_bytes(enum select_collective what)
     return what != SELECT_COLLECT && what != SELECT_BARRIER;
 }
 
-bool tune_usable(enum select_algorithm a, size_t bytes, int pes)
+bool tune_is_internode(enum select_collective what)
 {
-    return bytes <= select_most_bytes(a, pes) && pes <= select_info(a)->pes;
+    return what >= SELECT_INTERNODE_REDUCE;
+}
+
+enum select_collective tune_call_of(enum select_collective what)
+{
+    static const char prefix[] = "internode_";
+    const char *name = select_name(what) + sizeof prefix - 1;
+    int call = 0;
+
+    if (!tune_is_internode(what))
+        return what;
+    if (what == SELECT_INTERNODE_COLLECT)
+        return SELECT_FCOLLECT; /* which has blocks of one size */
+    while (call < SELECT_ALL && strcmp(select_name((enum select_collective)call), name))
+        call++;
+    return (enum select_collective)call;
+}
+
+/* True if the data of a node, which its leader exchanges, grow with its PEs. */
+static bool tune_best_grows(enum select_collective what)
+{
+    enum select_collective call = tune_call_of(what);
+
+    return call == SELECT_COLLECT || call == SELECT_FCOLLECT || call == SELECT_ALLTOALL;
+}
+
+bool tune_usable(enum select_algorithm a, size_t bytes, int pes, int nodes)
+{
+    const struct select_info *info = select_info(a);
+
+    return bytes <= select_most_bytes(a, pes) &&
+           (tune_is_internode(info->what) ? nodes : pes) <= info->pes;
+}
+
+const char *tune_range_text(size_t from, size_t to, char text[TUNE_TEXT_MAX])
+{
+    if (from == to)
+        snprintf(text, TUNE_TEXT_MAX, "%zu", from);
+    else if (to == SELECT_ANY_BYTES)
+        snprintf(text, TUNE_TEXT_MAX, from == 0 ? "*" : "%zu-", from);
+    else
+        snprintf(text, TUNE_TEXT_MAX, "%zu-%zu", from, to);
+    return text;
 }
 
 /* Speed-up over the built-in choice. */
@@ -135,19 +178,35 @@ static int tune_best_range_of_all(const struct tune_series *s, struct tune_range
     return 1;
 }
 
-int tune_ranges(const struct tune_job *job, int pes_from, int pes_to,
-                struct tune_range range[TUNE_RANGES_MAX])
+/* The teams to which the results of a collective apply.  What the leaders exchange in a
+ * reduction or broadcast does not depend on the number of PEs, so that the job with most
+ * PEs stands for all larger teams on as many nodes. */
+static void tune_best_set_teams(struct tune_range *r, const struct tune_step *step)
+{
+    r->pes = step->pes;
+    r->nodes = step->nodes;
+    r->nodes_from = step->nodes_from;
+    r->nodes_to = step->nodes_to;
+    r->pes_from = (size_t)step->pes_from;
+    r->pes_to = (size_t)step->pes_to;
+    if (!tune_is_internode(r->what) || !step->last || tune_best_grows(r->what))
+        return;
+    r->pes_to = SELECT_ANY_BYTES;
+    if (step->pes_from == step->nodes_from) /* no team on the nodes has fewer PEs */
+        r->pes_from = 0;
+}
+
+int tune_ranges(const struct tune_job *job, struct tune_range range[TUNE_RANGES_MAX])
 {
     int n = 0;
 
     for (int what = 0; what < SELECT_ALL && n < TUNE_RANGES_MAX; what++) {
-        struct tune_range base = {.what = (enum select_collective)what,
-                                  .pes = job->pes,
-                                  .pes_from = pes_from,
-                                  .pes_to = pes_to};
+        struct tune_range base = {.what = (enum select_collective)what};
         const struct tune_series *s = &job->series[what];
         if (s->points == 0)
             continue;
+        tune_best_set_teams(&base, &job->step);
+        snprintf(base.machine, sizeof base.machine, "%s", job->machine);
         if (tune_by_bytes(base.what))
             n += tune_best_ranges_by_bytes(s, base, range + n, TUNE_RANGES_MAX - n);
         else

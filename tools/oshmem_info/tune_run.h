@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tune_run.h - the jobs of the tuner.  Uses: tune.  Used by: tune.c. */
+/* tune_run.h - the jobs of the tuner.  Uses: tune.  Used by: tune.c, tune_table.c. */
 #ifndef OSHMEM_INFO_TUNE_RUN_H
 #define OSHMEM_INFO_TUNE_RUN_H
 
@@ -10,8 +10,9 @@
 void tune_watch(void);
 int tune_stopped(void); /* the signal, or 0 */
 
-/* Measures with `pes` PEs on this machine.  False after an error message, or when
- * stopped. */
-bool tune_run(int pes, bool quick, struct tune_job *job);
+/* Runs the job of a step with PEs that measure `how`, on this machine, the hosts or
+ * virtual nodes.  False after an error message, or when stopped. */
+bool tune_run(const struct tune_step *step, const struct tune_options *o, const char *how,
+              struct tune_job *job);
 
 #endif

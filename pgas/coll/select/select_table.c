@@ -29,7 +29,8 @@ struct reader {
     const char *machine;
     unsigned line;
     size_t space; /* allocated rows */
-    bool other;   /* the table is for another machine type */
+    bool other;   /* the rows of this section are for another machine type */
+    bool matched; /* a section is for this machine type, or for any */
 };
 
 static bool select_table_bad(struct reader *r, const char *format, ...)
@@ -157,7 +158,7 @@ static bool select_table_read_row(struct reader *r, char *text)
            select_table_read_range(r, 2, word[2], &row.bytes) &&
            select_table_read_range(r, 3, word[3], &row.pes) &&
            select_table_read_range(r, 4, word[4], &row.nodes) &&
-           select_table_add_row(r, &row);
+           (r->other || select_table_add_row(r, &row));
 }
 
 /* Strip leading and trailing blanks in place. */
@@ -176,7 +177,9 @@ static bool select_table_read_machine(struct reader *r, char *text)
 {
     const char *machine = select_table_trim(text);
 
-    if (strcmp(machine, "*") == 0 || strcmp(machine, r->machine) == 0)
+    r->other = strcmp(machine, "*") != 0 && strcmp(machine, r->machine) != 0;
+    r->matched = r->matched || !r->other;
+    if (!r->other)
         return true;
     if (strspn(machine, "0123456789") == 0)
         return select_table_bad(
@@ -187,7 +190,6 @@ static bool select_table_read_machine(struct reader *r, char *text)
     snprintf(r->table->note, sizeof r->table->note,
              "%s is for another machine (%.*s; this one is %s)", r->table->path,
              SELECT_MACHINE_MAX, machine, r->machine);
-    r->other = true;
     return true;
 }
 
@@ -244,8 +246,10 @@ void select_table_read(FILE *in, const char *path, const char *machine,
         r.line = 1;
         good = select_table_read_header(&r, (char[]){""});
     }
-    if (good && r.other)
+    if (good && r.other && !r.matched && table->rows == 0)
         table->state = SELECT_TABLE_OTHER;
+    else if (good)
+        table->note[0] = '\0';
     if (table->state != SELECT_TABLE_USED) {
         free(table->row);
         table->row = NULL;

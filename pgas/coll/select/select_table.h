@@ -4,10 +4,11 @@
  * type.
  *
  * Format: a text file whose first line is SELECT_TABLE_HEADER; `#` starts a comment.  A
- * line "machine PROCESSORS MODEL" or "machine *" restricts the table to a machine type.
- * Every other line is a row "collective algorithm bytes PEs nodes".  Bytes are per block
- * (select.h).  The last three columns are ranges: N, N-M, N- or *.  The first matching
- * row is used; if no row matches, the built-in table applies.
+ * line "machine PROCESSORS MODEL" or "machine *" begins a section: it restricts the rows
+ * up to the next such line to a machine type.  Every other line is a row "collective
+ * algorithm bytes PEs nodes".  Bytes are per block (select.h).  The last three columns
+ * are ranges: N, N-M, N- or *.  The first matching row is used; if no row matches, the
+ * built-in table applies.
  *
  * Search order: SHMEM_COLL_TABLE, the user's configuration file, the system's one.
  * Uses: select.h, core/env.  Used by: select, life, oshmem_info.
@@ -45,7 +46,7 @@ struct select_row {
 enum select_state {
     SELECT_TABLE_ABSENT, /* not found, or disabled with SELECT_TABLE_NONE */
     SELECT_TABLE_USED,
-    SELECT_TABLE_OTHER, /* for another machine type */
+    SELECT_TABLE_OTHER, /* all rows are for other machine types */
     SELECT_TABLE_BAD,   /* unreadable or invalid */
 };
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# coll-table.sh - oshmem_info --tune writes a table of algorithms; programs use it; an invalid
-# table is rejected, and so are settings that differ between PEs.
+# coll-table.sh - oshmem_info --tune writes a table of algorithms, on a node and between nodes;
+# programs use it; an invalid table is rejected, and so are settings that differ between PEs.
 # shellcheck disable=SC2016 # the PEs expand $PMIX_RANK
 set -eu
 : "${OSHMEM_INFO:?}"
@@ -31,10 +31,24 @@ info 2 --tune --pes 2,x
 says "^oshmem_info: --tune: --pes '2,x' is not a list of numbers of PEs"
 info 2 --tune --pes 1
 info 2 --tune --fast
-says 'unknown option --fast; use --quick, --pes LIST, -o FILE'
+says 'unknown option --fast; use --quick, --pes LIST, --hosts LIST, --vnodes LIST, --only'
 info 2 --tune -o
 info 1 --tune --quick --pes 2 -o "$work/nowhere/table"
 says "cannot write in $work/nowhere: No such file or directory"
+info 2 --tune --vnodes 1 -o "$work/nodes"
+says "^oshmem_info: --tune: --vnodes '1' is not a list of numbers of nodes, from 2"
+info 2 --tune --vnodes 2,4 --pes 2 -o "$work/nodes"
+says "^oshmem_info: --tune: --vnodes '2,4' needs numbers of PEs .* for 4 nodes; add 4 to --pes"
+info 2 --tune --vnodes 2
+says 'needs -o FILE'
+info 2 --tune --hosts "a,,b"
+says "^oshmem_info: --tune: --hosts 'a,,b': a name is missing after 'a,'"
+info 2 --tune --hosts a
+says "'a' is one host; name at least two"
+info 2 --tune --hosts a,b --vnodes 2
+info 2 --tune --only internode
+says 'needs --hosts LIST or --vnodes LIST'
+info 2 --tune --only nodes
 info 2 --algorithms --pes many
 [ ! -e "$XDG_CONFIG_HOME" ] || fail 'wrong options leave a directory'
 
@@ -68,6 +82,38 @@ run 0 -n 2 -x SHMEM_INFO=1 "$hello"
 says "^Table of algorithms: $table ([0-9]* rows)"
 run 0 -n 2 -x SHMEM_INFO=1 -x SHMEM_COLL_TABLE=none "$hello"
 says '^Table of algorithms: none$'
+
+# -- between nodes -----------------------------------------------------------------------------
+export SHMEM_TRANSPORT=^tcp,^ofi,^ucx
+info 1 --tune --quick --vnodes 2 --pes 2 -o "$work/nodes"
+says "^oshmem_info: --tune: --vnodes '2': the job of 2 PEs on 2 virtual nodes failed"
+unset SHMEM_TRANSPORT
+export SHMEM_LAUNCH_AGENT="sh -c 'echo unknown host %h >&2; exit 1' %h"
+info 1 --tune --quick --hosts no,where --pes 2 -o "$work/nodes"
+says 'unknown host'
+says "^oshmem_info: --tune: --hosts 'no,where': the job of 2 PEs on 2 of them failed"
+unset SHMEM_LAUNCH_AGENT
+[ ! -e "$work/nodes" ] || fail 'a tuner that fails leaves a table'
+# Variables of the inter-node phases do not reach the jobs.
+export SHMEM_INTERNODE_LEADER=nobody SHMEM_INTERNODE_REDUCE_ALGORITHM=none
+info 0 --tune --quick --vnodes 2 --pes 2 -o "$work/nodes"
+unset SHMEM_INTERNODE_LEADER SHMEM_INTERNODE_REDUCE_ALGORITHM
+says 'virtual nodes measure the network stack of this machine only'
+prints '^2 PEs on [0-9]* processors'
+prints '^2 PEs on 2 virtual nodes'
+for word in reduce internode_reduce internode_broadcast internode_collect internode_alltoall; do
+    prints "^  $word .* us "
+done
+! grep -v -e '^#' -e '^pgas-coll-table 2$' -e '^machine ' "$work/nodes" |
+    grep -v -e '^[a-z]* *[a-z]* *[0-9*-]* *2 *1\( *#.*\)*$' \
+        -e '^internode_[a-z]* *[a-z]* *[0-9*-]* *[2*] *2 *#' >&2 || fail "its rows: $(cat "$work/nodes")"
+# A job of virtual nodes reads the rows that are for its share of the processors.
+run 0 -n 2 --vnodes 2 -x SHMEM_INFO=1 -x SHMEM_COLL_TABLE="$work/nodes" "$mix" 60 9 300000
+says "^Table of algorithms: $work/nodes ([0-9]* rows)"
+awk '$1 ~ /^internode_/ { print $1, $2 }' "$work/nodes" >"$work/rows"
+while read -r what best; do
+    says "^Algorithms of $what on 2 nodes: .*$best"
+done <"$work/rows"
 
 # -- a table is followed even if its choices are slow -------------------------------------------
 cat >"$work/silly" <<'END'
