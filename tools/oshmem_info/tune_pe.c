@@ -20,9 +20,16 @@
 #include "pgas/core/progress/net.h"
 #include "tools/oshmem_info/tune.h"
 
-enum { ROUNDS_MAX = 16, CALLS_MAX = 2000, CALLS_MIN = 2, TRIES = 3, INTERRUPTED = 16 };
+enum {
+    ROUNDS_MAX = 16,
+    CALLS_MAX = 2000,
+    CALLS_MIN = 2,
+    TRIES = 4,
+    INTERRUPTED = 16,
+    WARM_UP = 200
+};
 #define MEMORY_MAX ((size_t)512 << 20) /* for the results of all PEs */
-#define SETTLED    2                   /* warm-up calls in each try */
+#define SETTLED    4                   /* warm-up calls in each try */
 
 static const size_t quick_sizes[] = {8, 256, 2048, 16 << 10, 128 << 10, 1 << 20};
 static const size_t sizes[] = {8,       32,       128,       512,       2048,
@@ -136,11 +143,11 @@ static double tune_pe_mean(double *t, long n)
     return sum / (double)n;
 }
 
-/* The mean time of a call on this PE, and, with the barriers, that of a turn. */
-static double tune_pe_turn(enum select_collective what, size_t bytes, long n,
-                           double *with_barriers)
+/* The times of the calls of a turn, alone and with the barrier before. */
+static double alone[CALLS_MAX], with_barrier[CALLS_MAX];
+
+static void tune_pe_turn(enum select_collective what, size_t bytes, long n)
 {
-    static double in[CALLS_MAX];
     void (*run)(size_t) = kinds[tune_call_of(what)].run;
     uint64_t begin = clock_ns();
 
@@ -148,19 +155,21 @@ static double tune_pe_turn(enum select_collective what, size_t bytes, long n,
         shmem_barrier_all();
         uint64_t at = clock_ns();
         run(bytes);
-        in[i] = (double)(clock_ns() - at);
+        uint64_t end = clock_ns();
+        alone[i] = (double)(end - at);
+        with_barrier[i] = (double)(end - begin);
+        begin = end;
     }
     shmem_barrier_all();
-    *with_barriers = (double)(clock_ns() - begin) / (double)n;
-    return tune_pe_mean(in, n);
 }
 
-/* The same, as the mean of all PEs; on PE 0. */
+/* The mean time of a call in a turn, as the mean of all PEs; on PE 0. */
 static double tune_pe_measure(enum select_collective what, size_t bytes, long n)
 {
-    double sum = 0, with_barriers;
+    double sum = 0;
 
-    shmem_double_p(&times[me], tune_pe_turn(what, bytes, n, &with_barriers), 0);
+    tune_pe_turn(what, bytes, n);
+    shmem_double_p(&times[me], tune_pe_mean(alone, n), 0);
     shmem_barrier_all();
     for (int pe = 0; me == 0 && pe < npes; pe++)
         sum += times[pe];
@@ -168,14 +177,17 @@ static double tune_pe_measure(enum select_collective what, size_t bytes, long n)
     return sum / npes;
 }
 
-/* Number of calls in a batch, which PE 0 determines. */
+/* Number of calls in a batch, which PE 0 determines.  An interruption must not make it
+ * small, since the batches would be sensitive to further ones. */
 static long tune_pe_calls_for(enum select_collective what, size_t bytes)
 {
-    double ns = INFINITY, turn;
+    double ns = INFINITY;
 
     for (int i = 0; i < TRIES; i++) {
-        tune_pe_turn(what, bytes, SETTLED, &turn);
-        ns = turn < ns ? turn : ns;
+        tune_pe_turn(what, bytes, SETTLED);
+        qsort(with_barrier, SETTLED, sizeof *with_barrier, tune_pe_compare);
+        double median = with_barrier[(SETTLED - 1) / 2];
+        ns = median < ns ? median : ns;
     }
     double fit = how.batch_ns / (ns > 1 ? ns : 1);
     long n = fit > CALLS_MAX ? CALLS_MAX : fit < CALLS_MIN ? CALLS_MIN : (long)fit;
@@ -339,6 +351,8 @@ static void tune_pe_describe_job(void)
 static void tune_pe_measure_all(void)
 {
     tune_pe_open_buffers();
+    for (int i = 0; i < WARM_UP; i++) /* opens the connections */
+        shmem_barrier_all();
     for (int what = 0; what < SELECT_ALL; what++)
         for (size_t i = 0; i < how.sizes; i++)
             if (tune_pe_feasible((enum select_collective)what, how.size[i]) &&
