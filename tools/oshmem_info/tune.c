@@ -73,23 +73,24 @@ static int tune_count_rows(void)
 /* ---- the measurement ------------------------------------------------------------- */
 
 /* A job on all nodes that measures nothing: an error ends the tuner before it has spent
- * minutes on one node.  Reports the processors of a node. */
+ * minutes on one node.  Reports the processors of a host. */
 static bool tune_probe(int *processors)
 {
     static struct tune_job job;
-    int nodes = options.nodes.number[options.nodes.n - 1];
+    int nodes = options.nodes.n > 0 ? options.nodes.number[options.nodes.n - 1] : 1;
 
     if (!tune_run(&(struct tune_step){.nodes = nodes, .pes = nodes}, &options, TUNE_PROBE,
                   &job))
         return false;
-    printf("Network transport: %s\n", job.network);
+    if (options.hosts != NULL)
+        *processors = job.processors;
+    if (nodes > 1)
+        printf("Network transport: %s\n", job.network);
     fflush(stdout);
-    if (options.vnodes != NULL)
+    if (nodes > 1 && options.vnodes != NULL)
         fputs("oshmem_info: --tune: virtual nodes measure the network stack of this "
               "machine only; do not use their table on a cluster\n",
               stderr);
-    else
-        *processors = job.processors;
     return true;
 }
 
@@ -135,7 +136,7 @@ static bool tune_measure_all(void)
     static struct tune_step step[TUNE_STEPS_MAX];
     int processors = tune_processors();
 
-    if (options.nodes.n > 0 && !tune_probe(&processors))
+    if ((options.nodes.n > 0 || options.hosts != NULL) && !tune_probe(&processors))
         return false;
     int n = tune_make_plan(processors, step);
     for (int i = 0; i < n; i++)

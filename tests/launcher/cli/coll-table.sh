@@ -95,9 +95,9 @@ says "^oshmem_info: --tune: --hosts 'no,where': the job of 2 PEs on 2 of them fa
 unset SHMEM_LAUNCH_AGENT
 [ ! -e "$work/nodes" ] || fail 'a tuner that fails leaves a table'
 # Variables of the inter-node phases do not reach the jobs.
-export SHMEM_INTERNODE_LEADER=nobody SHMEM_INTERNODE_REDUCE_ALGORITHM=none
+export SHMEM_INTERNODE_LEADER=nobody SHMEM_INTERNODE_RADIX=1 SHMEM_INTERNODE_REDUCE_ALGORITHM=none
 info 0 --tune --quick --vnodes 2 --pes 2 -o "$work/nodes"
-unset SHMEM_INTERNODE_LEADER SHMEM_INTERNODE_REDUCE_ALGORITHM
+unset SHMEM_INTERNODE_LEADER SHMEM_INTERNODE_RADIX SHMEM_INTERNODE_REDUCE_ALGORITHM
 says 'virtual nodes measure the network stack of this machine only'
 prints '^2 PEs on [0-9]* processors'
 prints '^2 PEs on 2 virtual nodes'
