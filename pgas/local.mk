@@ -103,7 +103,7 @@ pgas_sources = \
 	pgas/coll/sync/remote.c pgas/coll/sync/remote.h \
 	pgas/coll/schedule/executor.c pgas/coll/schedule/executor.h \
 	pgas/coll/schedule/leader_job.c pgas/coll/schedule/leader_job.h \
-	pgas/coll/schedule/schedule.c pgas/coll/schedule/schedule.h pgas/coll/schedule/schedule_data.c \
+	pgas/coll/schedule/schedule.c pgas/coll/schedule/schedule.h pgas/coll/schedule/schedule_chain.c pgas/coll/schedule/schedule_data.c \
 	pgas/coll/schedule/schedule_int.h pgas/coll/schedule/schedule_power.c pgas/coll/schedule/schedule_pull.c pgas/coll/schedule/schedule_reduce.c \
 	pgas/coll/sync/scratch.c pgas/coll/sync/scratch.h \
 	pgas/coll/sync/team_coll.c pgas/coll/sync/team_coll.h \

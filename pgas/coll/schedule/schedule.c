@@ -54,6 +54,11 @@ static int schedule_tags_segments(const struct schedule *s)
     return schedule_segments(s);
 }
 
+static int schedule_tags_twice_segments(const struct schedule *s)
+{
+    return 2 * schedule_segments(s);
+}
+
 /* ---- bounds of the inbox --------------------------------------------------------- */
 
 static size_t schedule_inbox_none(const struct schedule *s)

@@ -36,8 +36,9 @@
 enum schedule_space {
     SPACE_DATA,   /* operand and result; equal symmetric addresses on all leaders */
     SPACE_INBOX,  /* scratch memory of the leader, written by other leaders */
-    SPACE_SOURCE, /* PULL_*, ALLTOALL_DIRECT, ALLTOALL_PAIRWISE: the operand; in PULL_* it
-                     may be the same memory as DATA */
+    SPACE_SOURCE, /* PULL_*, ALLTOALL_DIRECT, ALLTOALL_PAIRWISE, SCAN_CHAIN,
+                     REDUCE_ORDERED: the operand; in PULL_* and REDUCE_ORDERED it may be
+                     the same memory as DATA */
 };
 
 /* Units first .. first + count - 1.  Units of an alltoall and of an allgather wrap around
@@ -127,6 +128,13 @@ struct schedule_step {
  * In halving and doubling, leaders in excess of a power of two first pass their data to a
  * neighbor, and receive the result from it at the end.
  *
+ * in the order of the ranks, by B segments:
+ * - scan chain: each leader adds its contribution to the combination of the previous
+ *   ranks in its inbox, and sends it to the next rank: N + B - 2 rounds, B messages.  The
+ *   inbox of rank r ends as the combination of ranks 0 .. r.
+ * - reduce ordered: allreduce; the scan chain, and the result of the last rank back along
+ *   the chain, at most 2 B messages, or with one segment by a binomial tree.
+ *
  * reduction to the root:
  * - tree: binomial tree, ceil(log2 N) rounds, one message of m bytes per leader.
  *
@@ -163,6 +171,9 @@ struct schedule_step {
     X(REDUCE_HALVING, reduce_halving, twice_log2_fold, halves, "reduce halving")         \
     X(REDUCE_DOUBLING, reduce_doubling, log2_fold, levels, "reduce doubling")            \
     X(REDUCE_TREE, reduce_tree, log2, rounds, "reduce tree")
+#define SCHEDULE_TABLE_CHAINS(X)                                                         \
+    X(SCAN_CHAIN, scan_chain, segments, operand, "scan chain")                           \
+    X(REDUCE_ORDERED, reduce_ordered, twice_segments, operand, "reduce ordered")
 #define SCHEDULE_TABLE_PULL(X)                                                           \
     X(PULL_BCAST, pull_bcast, log2_one, none, "pull broadcast")                          \
     X(PULL_GATHER, pull_gather, twice_log2, none, "pull allgather")                      \
@@ -174,7 +185,8 @@ struct schedule_step {
 /* clang-format on */
 #define SCHEDULE_ALL(X)                                                                  \
     SCHEDULE_TABLE(X)                                                                    \
-    SCHEDULE_TABLE_ALLTOALL(X) SCHEDULE_TABLE_COMPUTING(X) SCHEDULE_TABLE_PULL(X)
+    SCHEDULE_TABLE_ALLTOALL(X)                                                           \
+    SCHEDULE_TABLE_COMPUTING(X) SCHEDULE_TABLE_CHAINS(X) SCHEDULE_TABLE_PULL(X)
 
 #define X(NAME, function, tags, inbox, text) SCHEDULE_##NAME,
 enum schedule_name { SCHEDULE_ALL(X) SCHEDULES };
@@ -186,7 +198,8 @@ struct schedule {
     size_t units;   /* of the operand (reduce, broadcast); else ignored */
     size_t line;    /* slices and inbox parts start at multiples of it; >= 1 */
     int radix;      /* of the tree (BCAST_KNOMIAL); >= 2 */
-    size_t segment; /* units of a segment (broadcast, PULL_TREE, PULL_DIRECT); >= 1 */
+    size_t segment; /* units of a segment (broadcast, SCAN_CHAIN, REDUCE_ORDERED,
+                       PULL_TREE, PULL_DIRECT); >= 1 */
 };
 
 /* Store step i = 0, 1, .. of this leader; false: the schedule has no more steps.  Costs
@@ -194,7 +207,7 @@ struct schedule {
 bool schedule_step(const struct schedule *s, int i, struct schedule_step *step);
 /* An upper bound of the tags, equal on all leaders: tags are 0 .. schedule_tags - 1. */
 int schedule_tags(const struct schedule *s);
-/* The number of segments of a pipelined broadcast, and the region of segment i. */
+/* The number of segments of a pipeline, and the region of segment i. */
 int schedule_segments(const struct schedule *s);
 struct schedule_region schedule_segment(const struct schedule *s, int i);
 /* An upper bound of the units of the inbox of a leader. */

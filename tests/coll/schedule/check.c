@@ -225,6 +225,35 @@ static struct bounds scan_units(const struct schedule *s)
     return at_most((log2_up(s) + 1.0) * (double)s->units);
 }
 
+static struct bounds chain_rounds(const struct schedule *s)
+{
+    return exactly(others(s) > 0 ? others(s) + schedule_segments(s) - 1.0 : 0);
+}
+
+static struct bounds chain_messages(const struct schedule *s)
+{
+    return exactly(others(s) > 0 ? schedule_segments(s) : 0);
+}
+
+static struct bounds ordered_rounds(const struct schedule *s)
+{
+    return at_most(2.0 * others(s) + 2.0 * (schedule_segments(s) - 1));
+}
+
+static struct bounds ordered_messages(const struct schedule *s)
+{
+    int segments = schedule_segments(s);
+
+    return at_most(segments > 1 ? 2.0 * segments : 1.0 + log2_up(s));
+}
+
+static struct bounds ordered_units(const struct schedule *s)
+{
+    double times = schedule_segments(s) > 1 ? 2.0 : 1.0 + log2_up(s);
+
+    return at_most(times * (double)s->units);
+}
+
 static struct bounds pairwise_rounds(const struct schedule *s)
 {
     return exactly(others(s) + 2.0 * log2_up(s));
@@ -355,6 +384,22 @@ static const struct algorithm algorithms[] = {
      one,
      all_units,
      {"<= log N", "1", "m"}},
+    {SCHEDULE_SCAN_CHAIN,
+     false,
+     false,
+     NODES_MAX,
+     chain_rounds,
+     chain_messages,
+     all_units,
+     {"N-1 + B-1", "B", "m"}},
+    {SCHEDULE_REDUCE_ORDERED,
+     false,
+     true,
+     NODES_MAX,
+     ordered_rounds,
+     ordered_messages,
+     ordered_units,
+     {"<= 2(N-1 + B-1)", "<= 2 B", "<= 2 m"}},
     {SCHEDULE_PULL_BCAST,
      false,
      false,
@@ -479,7 +524,8 @@ static void prove_config(const struct algorithm *a, struct model_config c)
 
 static void prove(const struct algorithm *a, int nodes, size_t units, size_t line)
 {
-    bool source = a->name == SCHEDULE_PULL_TREE || a->name == SCHEDULE_PULL_DIRECT;
+    bool source = a->name == SCHEDULE_PULL_TREE || a->name == SCHEDULE_PULL_DIRECT ||
+                  a->name == SCHEDULE_REDUCE_ORDERED;
     bool other = source || a->name == SCHEDULE_ALLTOALL_DIRECT ||
                  a->name == SCHEDULE_ALLTOALL_PAIRWISE;
 
@@ -522,6 +568,8 @@ static void prove_all(const struct algorithm *a, int limit, bool dense)
     for (int nodes = 1; nodes <= limit; nodes++)
         if (dense || is_sampled(nodes)) {
             prove(a, nodes, 2, 1);
+            if (a->name == SCHEDULE_REDUCE_ORDERED) /* one segment: another tree */
+                prove(a, nodes, 1, 1);
             if (has_slices(a) || nodes <= DENSE)
                 prove(a, nodes, (size_t)nodes + 3, 1);
             if (has_slices(a) && nodes <= DENSE)

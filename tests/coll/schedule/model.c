@@ -240,7 +240,7 @@ static void step_compute(struct model *m, int rank, const struct schedule_step *
         if (m->leader[rank].unit[to].sends >= 0)
             model_wrong(m, "rank %d changes unit %zu, where a GET is only read", rank,
                         to);
-        if (step->kind == STEP_REDUCE && model_pulls(m) &&
+        if (step->kind == STEP_REDUCE && (model_pulls(m) || model_chains(m)) &&
             !in_order(m, step->before ? b : a, step->before ? a : b))
             model_wrong(m, "rank %d combines unit %zu out of order", rank, to);
         for (size_t w = 0; w < m->words; w++) {
@@ -257,7 +257,9 @@ static void step_ready(struct model *m, int rank, const struct schedule_step *st
     for (size_t k = 0; k < step->to.count; k++) {
         size_t u = model_unit_of(m, &step->to, k);
         model_touch(m, rank, u, false, "READY");
-        if (*model_content_of(m, rank, u) != model_result_of(m, rank, u))
+        if (model_reduces(m))
+            model_check_sum(m, rank, u);
+        else if (*model_content_of(m, rank, u) != model_result_of(m, rank, u))
             model_wrong(m, "unit %zu of rank %d is not final when it is READY", u, rank);
     }
 }
@@ -328,7 +330,7 @@ static void model_init(struct model *m)
     bool source = s->name == SCHEDULE_ALLTOALL_DIRECT ||
                   s->name == SCHEDULE_ALLTOALL_PAIRWISE ||
                   s->name == SCHEDULE_PULL_ALLTOALL || s->name == SCHEDULE_PULL_TREE ||
-                  s->name == SCHEDULE_PULL_DIRECT;
+                  s->name == SCHEDULE_PULL_DIRECT || model_chains(m);
 
     m->nodes = s->nodes;
     m->data = blocks ? (size_t)s->nodes : s->units;

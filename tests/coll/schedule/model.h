@@ -10,8 +10,9 @@
  * its source from the SEND until the RECV (with `copied`, only at the SEND) and writes
  * its target between SEND and RECV.  Then the contents at the end are those of each
  * execution.  In the schedules PULL_* it also checks that no rank ends while its memory
- * is read, that contributions are combined in the order of the ranks, and that a tag is
- * used again only by a sender that knows that the message before has been received.  A
+ * is read, and that a tag is used again only by a sender that knows that the message
+ * before has been received; in these and in the chains, that contributions are combined
+ * in the order of the ranks.  A
  * PUT is in progress until the next BARRIER, in which all ranks join their clocks.
  *
  * Cost: O(steps * nodes).

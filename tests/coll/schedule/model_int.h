@@ -88,12 +88,17 @@ void *model_calloc(size_t n, size_t size);
 /* Contents. */
 bool model_reduces(const struct model *m);
 bool model_pulls(const struct model *m);
+/* SCAN_CHAIN, REDUCE_ORDERED. */
+bool model_chains(const struct model *m);
 uint64_t *model_content_of(const struct model *m, int rank, size_t unit);
 /* The content that unit `unit` of the data of a rank has at the end, in a schedule
  * without computation; 0: not defined. */
 uint64_t model_result_of(const struct model *m, int rank, size_t unit);
 void model_fill(struct model *m, int rank);
 void model_check_result(struct model *m, int rank);
+/* In a schedule with computation: unit `unit` of a rank has the contributions of the
+ * ranks of which it is the combination at the end, and of no others. */
+void model_check_sum(struct model *m, int rank, size_t unit);
 /* Unit k of the region in the memory of any rank. */
 size_t model_unit_of(struct model *m, const struct schedule_region *r, size_t k);
 

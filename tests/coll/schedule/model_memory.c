@@ -46,6 +46,13 @@ bool model_pulls(const struct model *m)
     return m->config->schedule.name >= SCHEDULE_PULL_BCAST;
 }
 
+bool model_chains(const struct model *m)
+{
+    enum schedule_name name = m->config->schedule.name;
+
+    return name == SCHEDULE_SCAN_CHAIN || name == SCHEDULE_REDUCE_ORDERED;
+}
+
 uint64_t *model_content_of(const struct model *m, int rank, size_t unit)
 {
     return m->leader[rank].content + unit * m->words;
@@ -93,7 +100,7 @@ static uint64_t source_of(const struct model *m, int rank, size_t unit)
 void model_fill(struct model *m, int rank)
 {
     bool scans = m->config->schedule.name >= SCHEDULE_PULL_SCAN;
-    bool in_data = !model_pulls(m) || scans || m->config->in_place;
+    bool in_data = (!model_pulls(m) && !model_chains(m)) || scans || m->config->in_place;
 
     for (size_t u = 0; u < m->units; u++) {
         uint64_t *c = model_content_of(m, rank, u);
@@ -110,14 +117,12 @@ void model_fill(struct model *m, int rank)
     }
 }
 
-/* The contributions of ranks 0 .. end - 1 and of no others. */
-static void check_sum(struct model *m, int rank, size_t unit)
+void model_check_sum(struct model *m, int rank, size_t unit)
 {
     enum schedule_name name = m->config->schedule.name;
     const uint64_t *c = model_content_of(m, rank, unit);
-    int end = name == SCHEDULE_PULL_SCAN     ? rank + 1
-              : name == SCHEDULE_PULL_EXSCAN ? rank
-                                             : m->nodes;
+    bool scan = name == SCHEDULE_PULL_SCAN || name == SCHEDULE_SCAN_CHAIN;
+    int end = scan ? rank + 1 : name == SCHEDULE_PULL_EXSCAN ? rank : m->nodes;
 
     for (int k = 0; k < m->nodes; k++)
         if ((c[k / BITS] >> k % BITS & 1) != (k < end))
@@ -133,9 +138,11 @@ void model_check_result(struct model *m, int rank)
         return;
     if (rank == 0 && name == SCHEDULE_PULL_EXSCAN)
         return; /* undefined */
+    if (m->nodes == 1 && model_chains(m))
+        return; /* no steps */
     for (size_t u = 0; u < m->data; u++)
         if (model_reduces(m))
-            check_sum(m, rank, u);
+            model_check_sum(m, rank, name == SCHEDULE_SCAN_CHAIN ? m->data + u : u);
         else if (*model_content_of(m, rank, u) != model_result_of(m, rank, u))
             model_wrong(m, "unit %zu of rank %d has content %llu at the end, not %llu", u,
                         rank, (unsigned long long)*model_content_of(m, rank, u),

@@ -41,6 +41,11 @@ static bool reduced_early(const struct schedule *s, int i, struct schedule_step 
     return swapped(s, i, step, STEP_RECV, STEP_REDUCE);
 }
 
+static bool published_early(const struct schedule *s, int i, struct schedule_step *step)
+{
+    return swapped(s, i, step, STEP_RECV, STEP_READY);
+}
+
 static bool received_first(const struct schedule *s, int i, struct schedule_step *step)
 {
     return swapped(s, i, step, STEP_SEND, STEP_RECV);
@@ -127,6 +132,15 @@ static bool one_word(const struct schedule *s, int i, struct schedule_step *step
     return more;
 }
 
+/* The chain and the results have the same tags. */
+static bool one_direction(const struct schedule *s, int i, struct schedule_step *step)
+{
+    bool more = schedule_step(s, i, step);
+
+    step->tag %= schedule_segments(s);
+    return more;
+}
+
 static bool no_barrier(const struct schedule *s, int i, struct schedule_step *step)
 {
     return schedule_step(s, i + 2 * schedule_log2(s->nodes), step);
@@ -174,6 +188,13 @@ const struct mutant mutants[] = {
     {SCHEDULE_BCAST_SCATTER, wrong_tag, "two messages have one tag", "twice"},
     {SCHEDULE_REDUCE_HALVING, too_early, "a leader that has not entered is written to",
      "race: SEND"},
+    {SCHEDULE_SCAN_CHAIN, reduced_early, "an operand is added before the prefix arrives",
+     "race: REDUCE"},
+    {SCHEDULE_SCAN_CHAIN, other_order, "operands are exchanged", "out of order"},
+    {SCHEDULE_REDUCE_ORDERED, published_early, "a result is read before it has arrived",
+     "lacks"},
+    {SCHEDULE_REDUCE_ORDERED, one_direction, "two directions have the same tags",
+     "but rank 0 sends it"},
     {SCHEDULE_PULL_BCAST, ended_early, "the last acknowledgement is not awaited",
      "may end while"},
     {SCHEDULE_PULL_SCAN, not_copied, "an operand is read after the acknowledgement",
