@@ -35,6 +35,9 @@ struct coll_lib {
     void (*pingpong)(void *dest, const void *src, size_t bytes, long n);
 
     void (*allreduce)(double *dest, const double *src, size_t n); /* sum */
+    /* Sums of PEs 0 .. me and 0 .. me - 1 (on PE 0: undefined); NULL: not available. */
+    void (*inscan)(double *dest, const double *src, size_t n);
+    void (*exscan)(double *dest, const double *src, size_t n);
     /* From PE 0, whose `dest` need not be written. */
     void (*broadcast)(void *dest, const void *src, size_t bytes);
     void (*fcollect)(void *dest, const void *src, size_t bytes); /* bytes of each PE */

@@ -17,12 +17,12 @@
  * PEs and lengthen their delays; sleeping (-d sleep) avoids this, but oversleeps by some
  * microseconds.
  * A barrier has the alpha of 8 bytes.
- * Sizes: bytes of the result for allreduce and broadcast, of each PE's contribution for
- * fcollect, of the block for each destination PE for alltoall.
- * Output: NAME is the mean over iterations and PEs; NAME.mid the median over batches of
- * such means; NAME.max that of the slowest PE; NAME.last (not with -b) the mean time from
- * the last arrival to the last exit, where all PEs have one clock; NAME.skew (-i) the
- * mean time between the first and the last arrival in units of alpha.  Uses: coll.h.
+ * Sizes: bytes of the result for allreduce, broadcast and scans, of each PE's
+ * contribution for fcollect, of the block for each destination PE for alltoall. Output:
+ * NAME is the mean over iterations and PEs; NAME.mid the median over batches of such
+ * means; NAME.max that of the slowest PE; NAME.last (not with -b) the mean time from the
+ * last arrival to the last exit, where all PEs have one clock; NAME.skew (-i) the mean
+ * time between the first and the last arrival in units of alpha.  Uses: coll.h.
  */
 #include "coll.h"
 
@@ -33,14 +33,16 @@
 
 enum { ROWS_MAX = 1024, LOOP_MAX = 1 << 20, BATCHES_MAX = 4096, BATCHES_MIN = 3 };
 enum { IMBALANCED_MIN = 8, PARTS = 9, PINGPONGS = 5 };
-enum { BARRIER, ALLREDUCE, BROADCAST, FCOLLECT, ALLTOALL, OPS };
+enum { BARRIER, ALLREDUCE, BROADCAST, FCOLLECT, ALLTOALL, INSCAN, EXSCAN, OPS };
+enum { DEFAULT_OPS = INSCAN }; /* measured if none is named */
 
-static const char *const op_names[OPS] = {"barrier", "allreduce", "broadcast", "fcollect",
-                                          "alltoall"};
+static const char *const op_names[OPS] = {
+    "barrier", "allreduce", "broadcast", "fcollect", "alltoall", "inscan", "exscan"};
 
 static const char usage_text[] =
     "[option...] [operation...]\n"
-    "operations: barrier allreduce broadcast fcollect alltoall (all of them)\n"
+    "operations: barrier allreduce broadcast fcollect alltoall (all of these), inscan,\n"
+    "            exscan\n"
     "  -t S         seconds for each size of each operation (0.05)\n"
     "  -s SIZES     in bytes, like 8,64K,1M\n"
     "  -b           back to back, without a barrier before each call\n"
@@ -100,21 +102,30 @@ static uint64_t word(int from, int to, size_t i)
     return ((uint64_t)from << 48 ^ (uint64_t)to << 32) + i * UINT64_C(0x9e3779b97f4a7c15);
 }
 
+static bool adds(int op)
+{
+    return op == ALLREDUCE || op == INSCAN || op == EXSCAN;
+}
+
 static void fill(int op, size_t size)
 {
     size_t n = size / 8;
     uint64_t *to = (uint64_t *)(void *)src;
     for (size_t i = 0; i < src_bytes(op, size) / 8; i++)
         to[i] = word(me, op == ALLTOALL ? (int)(i / n) : 0, op == ALLTOALL ? i % n : i);
-    for (size_t i = 0; op == ALLREDUCE && i < n; i++)
+    for (size_t i = 0; adds(op) && i < n; i++)
         ((double *)(void *)src)[i] = me + (double)(i % 7);
     memset(dest, 0xff, dest_bytes(op, size));
 }
 
 static bool right(int op, size_t n, size_t i)
 {
-    if (op == ALLREDUCE)
-        return ((double *)(void *)dest)[i] == npes * ((npes - 1) / 2.0 + (double)(i % 7));
+    int pes = op == INSCAN ? me + 1 : op == EXSCAN ? me : npes;
+
+    if (adds(op) && pes > 0)
+        return ((double *)(void *)dest)[i] == pes * ((pes - 1) / 2.0 + (double)(i % 7));
+    if (adds(op))
+        return true; /* undefined in MPI */
     if (op == BROADCAST)
         return me == 0 || ((uint64_t *)(void *)dest)[i] == word(0, 0, i);
     return ((uint64_t *)(void *)dest)[i] ==
@@ -161,6 +172,12 @@ static void call(int op, size_t size)
         break;
     case ALLREDUCE:
         coll_lib.allreduce((double *)(void *)dest, (double *)(void *)src, size / 8);
+        break;
+    case INSCAN:
+        coll_lib.inscan((double *)(void *)dest, (double *)(void *)src, size / 8);
+        break;
+    case EXSCAN:
+        coll_lib.exscan((double *)(void *)dest, (double *)(void *)src, size / 8);
         break;
     case BROADCAST:
         coll_lib.broadcast(dest, src, size);
@@ -387,8 +404,10 @@ static void choose_op(const char *name)
         op++;
     if (op == OPS)
         coll_wrong("'%s' is none of the operations barrier, allreduce, broadcast, "
-                   "fcollect, alltoall",
+                   "fcollect, alltoall, inscan, exscan",
                    name);
+    else if (op >= DEFAULT_OPS && coll_lib.inscan == NULL)
+        coll_wrong("%s does not have the operation %s", coll_lib.name, name);
     else
         options.ops[op] = true;
 }
@@ -442,7 +461,7 @@ static void parse(int argc, char **argv)
     int first = coll_parse(&common, argc, argv, "a:bcd:fhi:l:m:r:s:t:", set_option);
     for (int i = first; i < argc; i++)
         choose_op(argv[i]);
-    for (int op = 0; first == argc && op < OPS; op++)
+    for (int op = 0; first == argc && op < DEFAULT_OPS; op++)
         options.ops[op] = true;
     if (options.loop && options.imbalanced)
         coll_wrong("-b and -i cannot be combined");

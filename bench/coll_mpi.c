@@ -69,6 +69,16 @@ static void allreduce(double *dest, const double *src, size_t n)
     MPI_Allreduce(src, dest, (int)n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
+static void inscan(double *dest, const double *src, size_t n)
+{
+    MPI_Scan(src, dest, (int)n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void exscan(double *dest, const double *src, size_t n)
+{
+    MPI_Exscan(src, dest, (int)n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
 static void broadcast(void *dest, const void *src, size_t bytes)
 {
     void *data = me() == 0 ? (void *)(uintptr_t)src : dest;
@@ -100,6 +110,8 @@ const struct coll_lib coll_lib = {
     .gather = gather,
     .pingpong = pingpong,
     .allreduce = allreduce,
+    .inscan = inscan,
+    .exscan = exscan,
     .broadcast = broadcast,
     .fcollect = fcollect,
     .alltoall = alltoall,

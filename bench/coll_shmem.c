@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * coll_shmem.c - backend of the benchmarks of collectives for OpenSHMEM 1.5 and later,
+ * coll_shmem.c - backend of the benchmarks of collectives for OpenSHMEM 1.6 and later,
  * with teams.
  */
 #include "coll.h"
@@ -18,6 +18,16 @@ static void init(int *argc, char ***argv)
 static void allreduce(double *dest, const double *src, size_t n)
 {
     shmem_double_sum_reduce(SHMEM_TEAM_WORLD, dest, src, n);
+}
+
+static void inscan(double *dest, const double *src, size_t n)
+{
+    shmem_double_sum_inscan(SHMEM_TEAM_WORLD, dest, src, n);
+}
+
+static void exscan(double *dest, const double *src, size_t n)
+{
+    shmem_double_sum_exscan(SHMEM_TEAM_WORLD, dest, src, n);
 }
 
 static void broadcast(void *dest, const void *src, size_t bytes)
@@ -48,6 +58,8 @@ const struct coll_lib coll_lib = {
     .gather = coll_put_gather,
     .pingpong = coll_put_pingpong,
     .allreduce = allreduce,
+    .inscan = inscan,
+    .exscan = exscan,
     .broadcast = broadcast,
     .fcollect = fcollect,
     .alltoall = alltoall,
