@@ -90,6 +90,7 @@ pgas_sources = \
 	pgas/coll/sync/internode.c pgas/coll/sync/internode.h \
 	pgas/coll/algorithms/collect.c pgas/coll/algorithms/collect.h \
 	pgas/coll/algorithms/collect_internode.c pgas/coll/algorithms/collect_internode.h \
+	pgas/coll/ordered/ordered_internode.c pgas/coll/ordered/ordered_internode.h \
 	pgas/coll/sync/leader_msg.c pgas/coll/sync/leader_msg.h \
 	pgas/coll/sync/probe.c pgas/coll/sync/probe.h \
 	pgas/coll/api/symheap.c pgas/coll/api/symheap.h \

@@ -3,8 +3,9 @@
  * internode.c - large collectives of teams over several nodes against a model: every
  * inter-node algorithm, sizes around its limits, teams with equal and unequal numbers of
  * PEs per node, back to back.
- *   internode [rounds]
- * With 0 rounds: one round with a third of the numbers of elements and two late PEs.
+ *   internode [rounds|order]
+ * With 0 rounds: one round with a third of the numbers of elements and two late PEs;
+ * `order`: of these the calls whose bits are those of the PE order, and mixed ones.
  */
 #include "config.h"
 
@@ -105,6 +106,87 @@ static void try_bits(const struct group *g, size_t n, long round)
     for (int pe = 0; pe < g->npes; pe++)
         CHECK_NAMED(all[pe] == mine, "%zu sums over %s: PE %d has other bits", n, g->name,
                     pe);
+}
+
+/* Inclusive scan, and exclusive scan in place. */
+static void try_scan(const struct group *g, size_t n, long round)
+{
+    fill(g, n, round);
+    clear(n);
+    CHECK_EQ(shmem_long_sum_inscan(g->team, to, from, n), 0);
+    check_guard((unsigned char *)(to + n), "inclusive scan", g);
+    for (size_t i = 0; i < n; i++)
+        check(g, "source of a scan", i, n, from[i], element(g->me, i, round));
+    CHECK_EQ(shmem_long_sum_exscan(g->team, from, from, n), 0);
+    for (size_t i = 0; i < n; i++) {
+        long before = 0;
+        for (int pe = 0; pe < g->me; pe++)
+            before += element(pe, i, round);
+        check(g, "exclusive scan", i, n, from[i], before);
+        check(g, "inclusive scan", i, n, to[i], before + element(g->me, i, round));
+    }
+}
+
+/* A contribution of another order of magnitude on each PE; each 7th is a negative zero on
+ * all PEs. */
+static double addend(int pe, size_t i, long round)
+{
+    static const double scale[] = {1e16, 1.0, -1e-7, 3e8, -1e16};
+    long e = element(pe, i, round);
+
+    return i % 7 == 0 ? -0.0 : scale[(unsigned long)e % 5] * (1 + (double)(e & 0xfff));
+}
+
+static void check_bits(const struct group *g, const char *what, const double *is,
+                       size_t i, size_t n, double wanted)
+{
+    CHECK_NAMED(memcmp(&is[i], &wanted, sizeof wanted) == 0,
+                "%s of %zu over %s: element %zu is %a, not %a", what, n, g->name, i,
+                is[i], wanted);
+}
+
+enum order_call { EXSCAN, INSCAN, REDUCE };
+
+/* The bits are those of additions one after the other in PE order, so they are the same
+ * on any number of nodes. */
+static void try_order_of(const struct group *g, size_t n, long round,
+                         enum order_call call)
+{
+    static const char *const names[] = {"exscan", "inscan", "reduction"};
+    double *in = (double *)from, *out = (round + (long)n) % 2 ? in : (double *)to;
+    int end = call == EXSCAN ? g->me : call == INSCAN ? g->me + 1 : g->npes;
+
+    for (size_t i = 0; i < n; i++)
+        in[i] = addend(g->me, i, round);
+    clear(n);
+    if (call == EXSCAN)
+        CHECK_EQ(shmem_double_sum_exscan(g->team, out, in, n), 0);
+    else if (call == INSCAN)
+        CHECK_EQ(shmem_double_sum_inscan(g->team, out, in, n), 0);
+    else
+        CHECK_EQ(shmem_double_sum_reduce(g->team, out, in, n), 0);
+    for (size_t i = 0; i < n; i++) {
+        double sum = end > 0 ? addend(0, i, round) : 0.0;
+        for (int pe = 1; pe < end; pe++)
+            sum += addend(pe, i, round);
+        check_bits(g, names[call], out, i, n, sum);
+    }
+}
+
+static void try_order_scan(const struct group *g, size_t n, long round)
+{
+    try_order_of(g, n, round, EXSCAN);
+    try_order_of(g, n, round + 1, INSCAN);
+}
+
+/* With SHMEM_REPRODUCIBLE=1.  Within a node `static` has another order. */
+static void try_order_reduce(const struct group *g, size_t n, long round)
+{
+    if (pgas_self.env.reproducible != REPRODUCIBLE_ANYWHERE ||
+        team_of(g->team, "internode")->nodes == NULL)
+        return;
+    try_order_of(g, n, round, REDUCE);
+    try_order_of(g, n, round + 1, REDUCE);
 }
 
 /* The internal rooted reduction: only the root's dest may change. */
@@ -351,7 +433,11 @@ static const struct kind {
     {SELECT_INTERNODE_ALLTOALL, try_alltoall},
     {SELECT_INTERNODE_ALLTOALL, try_alltoalls},
     {SELECT_INTERNODE_ALLTOALL, try_alltoalls_overlap},
+    {SELECT_INTERNODE_SCAN, try_scan},
+    {SELECT_INTERNODE_SCAN, try_order_scan},
+    {SELECT_INTERNODE_REDUCE, try_order_reduce},
 };
+enum { ORDER_KINDS = 3 }; /* the last ones */
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 /* Eager broadcasts and another collective, then a new team in the memory of the old. */
@@ -436,6 +522,7 @@ static void try_mixed(long round, uint64_t *seed)
 
 int main(int argc, char **argv)
 {
+    bool order = argc > 1 && strcmp(argv[1], "order") == 0;
     long rounds = argc > 1 ? strtol(argv[1], NULL, 10) : 1;
 
     brief = rounds == 0;
@@ -447,13 +534,14 @@ int main(int argc, char **argv)
     from = check_alloc(SEGMENTED * sizeof *from + GUARD);
     to = check_alloc(SEGMENTED * sizeof *to + GUARD);
     for (long round = 0; round < rounds; round++) {
-        for (int k = 0; k < KINDS; k++)
+        for (int k = order ? KINDS - ORDER_KINDS : 0; k < KINDS; k++)
             try_algorithms(&kinds[k], round, &seed);
-        for (int g = 0; g < ngroups; g++) {
+        for (int g = 0; !order && g < ngroups; g++) {
             try_late_leaders(&groups[g], round);
             try_credit(&groups[g], round);
         }
-        try_teams(&seed);
+        if (!order)
+            try_teams(&seed);
         for (long i = 0; i < (brief ? 2 : 5); i++)
             try_mixed(round * 5 + i, &seed);
     }

@@ -37,6 +37,18 @@ run_with_faults() {
         --vnodes 3 -n 4 "$program" $rounds
 }
 [ -n "$brief" ] || run_with_faults
+# The bits of scans and of reproducible reductions are the same on each number of nodes, also if
+# the PEs of a node do not have consecutive numbers.
+order() {
+    run 0 --timeout $stacks_s -x SHMEM_REPRODUCIBLE=1 -x SHMEM_STRESS=$((stress += 1)) \
+        --vnodes "$1" -n "$2" --map-by "$3" "$program" order
+}
+order 4 6 slot
+order 2 5 node
+[ -z "$long" ] || for nodes in 1 2 3 4 5; do
+    order $nodes 7 slot
+    order $nodes 7 node
+done
 # Sizes, numbers of nodes and ring buffers at their limits.
 run 0 --timeout $stacks_s -x SHMEM_INTERNODE_RADIX=4 --vnodes 4 -n 8 "$program"_limits
 run 0 --timeout $stacks_s -x SHMEM_INTERNODE_LEADER=first --vnodes 4 -n 8 "$program"_limits
@@ -54,6 +66,8 @@ leave_each() {
         says 'PE 4 has exited or called shmem_finalize while other PEs wait in'
     done
 }
+run 1 --timeout $stacks_s -x SHMEM_REPRODUCIBLE=1 --vnodes 3 -n 5 "$program"_departed reduce 20000
+says 'PE 4 has exited or called shmem_finalize while other PEs wait in'
 [ -z "$long" ] || for_each "ofi ucx" leave_each
 [ -n "$brief$long" ] || leave_each
 end

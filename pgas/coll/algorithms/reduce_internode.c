@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * reduce_internode.c - reductions of a team over several nodes.
- * Uses: core/team, core/net, barrier, bcast, internode, select, remote, scratch, slice,
- * rma, datatype, reduce_int.
+ * Uses: core/team, core/net, barrier, bcast, internode, ordered_internode, select,
+ * remote, scratch, slice, rma, datatype, reduce_int.
  *
  * Very small data is piggybacked on the barrier, and every PE combines all contributions.
  * Otherwise the reduction is hierarchical: a rooted reduction to the node leader's dest,
  * an inter-node allreduce between the node leaders, and a broadcast within each node.
  *
  * Active sets, and teams whose leaders have no scratch buffer, reduce between two
- * barriers, one slice per PE.  With SHMEM_REPRODUCIBLE=1 all teams do so: the combining
- * order is then the PE order, so the result is bitwise independent of the number of
- * nodes.
+ * barriers, one slice per PE.
+ *
+ * With SHMEM_REPRODUCIBLE=1 the combining order is the PE order, so the result is bitwise
+ * independent of the number of nodes: a chain of the leaders (ordered_internode.c); or
+ * slices, for teams that cannot use it and with SHMEM_INTERNODE_REDUCE_ALGORITHM=barrier.
  */
 #include "config.h"
 
 #include "pgas/coll/schedule/schedule.h"
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/algorithms/bcast.h"
+#include "pgas/coll/ordered/ordered_internode.h"
 #include "pgas/coll/sync/internode.h"
 #include "pgas/coll/select/select.h"
 #include "pgas/coll/algorithms/reduce_int.h"
@@ -185,8 +188,22 @@ static void reduce_barrier(const struct reduce_job *j)
 /* Combine in PE order, independent of the placement. */
 static void reduce_in_order(const struct reduce_job *j)
 {
-    if (internode_fits(j->team, (size_t)j->team->npes, reduce_bytes(j), j->fn))
+    enum select_algorithm a = INTERNODE_REDUCE_BARRIER; /* of an active set */
+
+    if (j->team->nodes != NULL)
+        a = reduce_inter_algorithm_of(j);
+    if (a == INTERNODE_REDUCE_GATHER &&
+        internode_fits(j->team, (size_t)j->team->npes, reduce_bytes(j), j->fn))
         reduce_small(j);
+    else if (a != INTERNODE_REDUCE_BARRIER && ordered_applies(j->team, j->fn))
+        ordered_run(&(struct ordered_job){.team = j->team,
+                                          .dest = j->dest,
+                                          .source = j->source,
+                                          .n = j->n,
+                                          .size = j->size,
+                                          .op = j->op,
+                                          .kind = ORDERED_REDUCE,
+                                          .fn = j->fn});
     else
         reduce_barrier(j);
 }

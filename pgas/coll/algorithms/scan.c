@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * scan.c - see scan.h.  Uses: core/team, core/net, barrier, internode, remote, slice,
- * rma, datatype.
+ * scan.c - see scan.h.  Uses: core/team, core/net, barrier, internode, ordered_internode,
+ * remote, select, slice, rma, datatype.
  *
  * Small data: every PE combines the contributions of its predecessors, from their eager
- * slots or piggybacked on a barrier.  Large data: between two barriers each PE
- * accumulates its slice of all sources in PE order, and writes each prefix to the dest of
- * its PE.
+ * slots or piggybacked on a barrier.  Large data on one node: between two barriers each
+ * PE accumulates its slice of all sources in PE order, and writes each prefix to the dest
+ * of its PE.  Over nodes: a chain of the leaders (ordered_internode.c), or, if the PEs of
+ * a node do not have consecutive numbers in the team, slices as on one node.
  */
 #include "config.h"
 
@@ -15,6 +16,7 @@
 #include "pgas/coll/sync/internode.h"
 #include "pgas/coll/select/select.h"
 #include "pgas/coll/sync/remote.h"
+#include "pgas/coll/ordered/ordered_internode.h"
 #include "pgas/coll/algorithms/scan.h"
 #include "pgas/coll/algorithms/slice.h"
 #include "pgas/coll/sync/team_coll.h"
@@ -99,14 +101,10 @@ static void scan_chunk_remote(const struct job *j, const struct remote *r)
     }
 }
 
-static void scan_remote(struct shmem_team *team, const struct job *j, size_t n)
+static void scan_slices(struct shmem_team *team, const struct job *j, size_t n)
 {
     struct remote r;
 
-    if (internode_fits(team, (size_t)team->npes, n * j->size, j->fn)) {
-        scan_small(team, j, n);
-        return;
-    }
     barrier_sync(team, j->fn); /* all sources are ready */
     remote_open(&r, team, j->source, j->size, slice_of(n, j->size, team->me, team->npes),
                 j->fn);
@@ -114,6 +112,37 @@ static void scan_remote(struct shmem_team *team, const struct job *j, size_t n)
         scan_chunk_remote(j, &r);
     remote_close(&r);
     barrier_sync(team, j->fn); /* all dests are written, all sources have been read */
+}
+
+static void scan_chain(struct shmem_team *team, const struct job *j, size_t n)
+{
+    ordered_run(
+        &(struct ordered_job){.team = team,
+                              .dest = j->dest,
+                              .source = j->source,
+                              .n = n,
+                              .size = j->size,
+                              .op = j->op,
+                              .kind = j->exclusive ? ORDERED_EXSCAN : ORDERED_INSCAN,
+                              .fn = j->fn});
+}
+
+static void scan_remote(struct shmem_team *team, const struct job *j, size_t n)
+{
+    size_t bytes = n * j->size;
+    enum select_algorithm a = INTERNODE_SCAN_BARRIER; /* of an active set */
+
+    if (team->nodes != NULL)
+        a = select_algorithm(team, SELECT_INTERNODE_SCAN, bytes);
+    if (a == INTERNODE_SCAN_GATHER &&
+        !internode_fits(team, (size_t)team->npes, bytes, j->fn))
+        a = INTERNODE_SCAN_CHAIN;
+    if (a == INTERNODE_SCAN_GATHER)
+        scan_small(team, j, n);
+    else if (a == INTERNODE_SCAN_CHAIN && ordered_applies(team, j->fn))
+        scan_chain(team, j, n);
+    else
+        scan_slices(team, j, n);
 }
 
 /* ---- on one node ------------------------------------------------------------------ */
