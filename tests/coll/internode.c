@@ -173,8 +173,17 @@ static void try_order_of(const struct group *g, size_t n, long round,
     }
 }
 
+/* Not by `doubling`, which also replaces `gather` for data that do not fit, without
+ * SHMEM_REPRODUCIBLE=1. */
 static void try_order_scan(const struct group *g, size_t n, long round)
 {
+    struct shmem_team *team = team_of(g->team, "internode");
+    enum select_algorithm a = INTERNODE_SCAN_CHAIN;
+
+    if (team->nodes != NULL && pgas_self.env.reproducible != REPRODUCIBLE_ANYWHERE)
+        a = select_algorithm(team, SELECT_INTERNODE_SCAN, n * sizeof(double));
+    if (a == INTERNODE_SCAN_GATHER || a == INTERNODE_SCAN_DOUBLING)
+        return;
     try_order_of(g, n, round, EXSCAN);
     try_order_of(g, n, round + 1, INSCAN);
 }

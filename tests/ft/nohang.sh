@@ -113,7 +113,7 @@ all_internode() {
         job "$1" "--vnodes $2 -- $3 -c alltoall" SHMEM_INTERNODE_ALLTOALL_ALGORITHM=$a "$4"
         job "$1" "--vnodes $2 -- $3 -c alltoalls" SHMEM_INTERNODE_ALLTOALL_ALGORITHM=$a "$4"
     done
-    for a in gather chain barrier; do
+    for a in gather doubling chain barrier; do
         job "$1" "--vnodes $2 -- $3 -c scan" SHMEM_INTERNODE_SCAN_ALGORITHM=$a "$4"
     done
     for a in gather ring; do # ring and others: the chain in PE order

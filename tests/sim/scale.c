@@ -67,6 +67,11 @@ static void run_reduce(const struct arrays *a)
     shmem_long_sum_reduce(SHMEM_TEAM_WORLD, a->dest, a->source, (size_t)a->elements);
 }
 
+static void run_scan(const struct arrays *a)
+{
+    shmem_long_sum_inscan(SHMEM_TEAM_WORLD, a->dest, a->source, (size_t)a->elements);
+}
+
 /* Element e of PE pe. */
 static long value(int pe, int e)
 {
@@ -107,14 +112,25 @@ static bool right_alltoall(const struct arrays *a)
     return right;
 }
 
-static bool right_reduce(const struct arrays *a)
+/* The sum of the first n PEs. */
+static bool right_sum(const struct arrays *a, long n)
 {
-    long n = a->n, sum = 31 * n * (n - 1) / 2;
+    long sum = 31 * n * (n - 1) / 2;
     bool right = true;
 
     for (int e = 0; e < a->elements; e++)
         right &= a->dest[e] == sum + n * e;
     return right;
+}
+
+static bool right_reduce(const struct arrays *a)
+{
+    return right_sum(a, a->n);
+}
+
+static bool right_scan(const struct arrays *a)
+{
+    return right_sum(a, a->me + 1);
 }
 
 /* ---- formulas: of N nodes; 0 = not checked ----------------------------------------- */

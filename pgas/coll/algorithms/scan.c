@@ -6,8 +6,11 @@
  * Small data: every PE combines the contributions of its predecessors, from their eager
  * slots or piggybacked on a barrier.  Large data on one node: between two barriers each
  * PE accumulates its slice of all sources in PE order, and writes each prefix to the dest
- * of its PE.  Over nodes: a chain of the leaders (ordered_internode.c), or, if the PEs of
+ * of its PE.  Over nodes: a scan of the leaders (ordered_internode.c), or, if the PEs of
  * a node do not have consecutive numbers in the team, slices as on one node.
+ *
+ * All but `doubling` add the contributions one after the other in PE order, so the bits
+ * of the results do not depend on the distribution over nodes.
  */
 #include "config.h"
 
@@ -114,9 +117,10 @@ static void scan_slices(struct shmem_team *team, const struct job *j, size_t n)
     barrier_sync(team, j->fn); /* all dests are written, all sources have been read */
 }
 
-static void scan_chain(struct shmem_team *team, const struct job *j, size_t n)
+static void scan_leaders(struct shmem_team *team, const struct job *j, size_t n,
+                         bool doubling)
 {
-    ordered_run(
+    (doubling ? ordered_doubling : ordered_run)(
         &(struct ordered_job){.team = team,
                               .dest = j->dest,
                               .source = j->source,
@@ -127,22 +131,35 @@ static void scan_chain(struct shmem_team *team, const struct job *j, size_t n)
                               .fn = j->fn});
 }
 
-static void scan_remote(struct shmem_team *team, const struct job *j, size_t n)
+/* Equal on all PEs. */
+static enum select_algorithm scan_inter_algorithm(struct shmem_team *team,
+                                                  const struct job *j, size_t bytes)
 {
-    size_t bytes = n * j->size;
-    enum select_algorithm a = INTERNODE_SCAN_BARRIER; /* of an active set */
-
-    if (team->nodes != NULL)
-        a = select_algorithm(team, SELECT_INTERNODE_SCAN, bytes);
+    if (team->nodes == NULL)
+        return INTERNODE_SCAN_BARRIER; /* an active set */
+    enum select_algorithm a = select_algorithm(team, SELECT_INTERNODE_SCAN, bytes);
+    bool any_order = pgas_self.env.reproducible != REPRODUCIBLE_ANYWHERE;
     if (a == INTERNODE_SCAN_GATHER &&
         !internode_fits(team, (size_t)team->npes, bytes, j->fn))
+        a = INTERNODE_SCAN_DOUBLING;
+    if (a == INTERNODE_SCAN_DOUBLING && !any_order && !op_exact(j->op))
         a = INTERNODE_SCAN_CHAIN;
+    if (a != INTERNODE_SCAN_GATHER && a != INTERNODE_SCAN_BARRIER &&
+        !ordered_applies(team, j->fn))
+        a = INTERNODE_SCAN_BARRIER;
+    return a;
+}
+
+static void scan_remote(struct shmem_team *team, const struct job *j, size_t n)
+{
+    enum select_algorithm a = scan_inter_algorithm(team, j, n * j->size);
+
     if (a == INTERNODE_SCAN_GATHER)
         scan_small(team, j, n);
-    else if (a == INTERNODE_SCAN_CHAIN && ordered_applies(team, j->fn))
-        scan_chain(team, j, n);
-    else
+    else if (a == INTERNODE_SCAN_BARRIER)
         scan_slices(team, j, n);
+    else
+        scan_leaders(team, j, n, a == INTERNODE_SCAN_DOUBLING);
 }
 
 /* ---- on one node ------------------------------------------------------------------ */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ordered_internode.c - see ordered_internode.h.
- * Uses: core/team, core/peer, leader_job, leader_msg, mailbox, internode, scratch, slice,
- * datatype/copy.
+ * Uses: core/team, core/peer, leader_job, leader_msg, mailbox, internode, scratch,
+ * select, slice, datatype/copy.
  *
  * The leaders form a chain in team order (SCHEDULE_SCAN_CHAIN, SCHEDULE_REDUCE_ORDERED).
  * A leader receives the combination of all PEs on previous nodes in its scratch memory,
@@ -11,6 +11,10 @@
  * the results of the PEs of its node to their dests meanwhile.  In a reduction the
  * segments of the result return along the chain from the last leader to the dests of the
  * leaders, and the other PEs copy from their leader's dest.
+ *
+ * Small scans on many nodes (ordered_doubling): the leader adds the contributions of its
+ * PEs in its scratch memory, the leaders scan these sums (SCHEDULE_SCAN_DOUBLING), and
+ * then each writes the results of its PEs.
  *
  * Invariants:
  * - A leader reads the sources, and writes the dests, of the PEs of its node after they
@@ -30,6 +34,7 @@
 #include "pgas/coll/ordered/ordered_internode.h"
 #include "pgas/coll/algorithms/slice.h"
 #include "pgas/coll/schedule/leader_job.h"
+#include "pgas/coll/select/select.h"
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/sync/internode.h"
 #include "pgas/coll/sync/mailbox.h"
@@ -56,6 +61,7 @@ struct ordered {
     const char *source;
     struct schedule schedule;
     struct mailbox mailbox; /* unused if this node has one PE only */
+    char *sums;             /* doubling: this node's sums */
 };
 
 static bool ordered_shares(const struct ordered *o)
@@ -71,7 +77,8 @@ struct chunk {
     const struct ordered *o;
     char *sum;
     size_t at, n, bytes;
-    bool first, last; /* the node has the first or the last PE of the team */
+    bool first; /* there are no previous nodes */
+    bool last;  /* `sum` is not needed any more */
 };
 
 static char *ordered_chunk_of(const struct chunk *c, const char *here, int k)
@@ -151,21 +158,22 @@ static void ordered_chunk(const struct chunk *c)
     }
 }
 
-static void ordered_add_node(const struct ordered *o, const struct schedule_region *r)
+/* Elements r of the node, in chunks; `sum` has those of the combination. */
+static void ordered_add_node(const struct ordered *o, const struct schedule_region *r,
+                             char *sum)
 {
     const struct team_nodes *n = o->leaders.team->nodes;
-    size_t size = o->job->size, most = CHUNK_BYTES / size, end = r->first + r->count;
+    size_t size = o->job->size, most = CHUNK_BYTES / size, count;
 
-    for (size_t first = r->first; first < end; first += most) {
-        size_t count = end - first < most ? end - first : most;
-        ordered_chunk(&(struct chunk){
-            .o = o,
-            .sum = leader_scratch(&o->leaders.exchange, n->me, first * size),
-            .at = first * size,
-            .n = count,
-            .bytes = count * size,
-            .first = n->me == 0,
-            .last = n->me == n->leaders - 1});
+    for (size_t k = 0; k < r->count; k += count) {
+        count = r->count - k < most ? r->count - k : most;
+        ordered_chunk(&(struct chunk){.o = o,
+                                      .sum = sum + k * size,
+                                      .at = (r->first + k) * size,
+                                      .n = count,
+                                      .bytes = count * size,
+                                      .first = n->me == 0,
+                                      .last = n->me == n->leaders - 1});
     }
 }
 
@@ -198,7 +206,7 @@ static bool ordered_compute(void *arg, const struct schedule_step *step)
     int me = o->leaders.team->nodes->me;
 
     if (step->from.space == SPACE_SOURCE)
-        ordered_add_node(o, &step->to);
+        ordered_add_node(o, &step->to, ordered_at(o, me, &step->to));
     else
         copy_bytes(ordered_at(o, me, &step->to), ordered_at(o, me, &step->from),
                    step->to.count * o->job->size);
@@ -222,16 +230,64 @@ static const struct executor_ops ops = {.send = ordered_send,
 
 /* ---- all PEs ----------------------------------------------------------------------- */
 
+static void ordered_await_node(const struct ordered *o)
+{
+    for (int k = 1; k < o->leaders.team->nodes->local_pes; k++)
+        (void)mailbox_of(&o->mailbox, k);
+}
+
 static void ordered_lead(struct ordered *o)
 {
     bool reduces = o->job->kind == ORDERED_REDUCE, shares = ordered_shares(o);
 
-    for (int k = 1; k < o->leaders.team->nodes->local_pes; k++)
-        (void)mailbox_of(&o->mailbox, k);
+    ordered_await_node(o);
     leader_job_run(&o->leaders, o->schedule, &ops, reduces);
     if (shares && reduces)
         mailbox_await_all_closed(&o->mailbox);
     else if (shares)
+        mailbox_publish_parts(&o->mailbox, 1);
+}
+
+static bool ordered_doubling_send(void *arg, const struct schedule_step *step)
+{
+    const struct ordered *o = arg;
+    int node = leader_job_node(&o->leaders, step->peer);
+
+    leader_put_now(&o->leaders.exchange, step->tag, node, ordered_at(o, node, &step->to),
+                   o->sums, step->from.count * o->job->size);
+    return true;
+}
+
+static bool ordered_doubling_compute(void *arg, const struct schedule_step *step)
+{
+    const struct ordered *o = arg;
+    int me = o->leaders.team->nodes->me;
+    char *to = step->to.space == SPACE_DATA ? o->sums : ordered_at(o, me, &step->to);
+
+    o->job->op->three(to, ordered_at(o, me, &step->from), to, step->to.count);
+    return true;
+}
+
+static const struct executor_ops doubling_ops = {.send = ordered_doubling_send,
+                                                 .arrived = leader_job_arrived,
+                                                 .await = leader_job_await,
+                                                 .compute = ordered_doubling_compute};
+
+/* Others may write to the inbox again when this leader has begun its next exchange. */
+static void ordered_doubling_lead(struct ordered *o)
+{
+    struct shmem_team *team = o->leaders.team;
+    struct schedule_region all = {.count = o->job->n};
+    size_t bytes = o->job->n * o->job->size;
+
+    ordered_await_node(o);
+    internode_await_read(team, o->leaders.fn);
+    o->sums = scratch_at(&team->coll->scratch, team->nodes->me, SCRATCH_OWN);
+    ordered_reduce_chunk(&(struct chunk){
+        .o = o, .sum = o->sums, .n = o->job->n, .bytes = bytes, .first = true});
+    leader_job_run(&o->leaders, o->schedule, &doubling_ops, false);
+    ordered_add_node(o, &all, leader_scratch(&o->leaders.exchange, team->nodes->me, 0));
+    if (ordered_shares(o))
         mailbox_publish_parts(&o->mailbox, 1);
 }
 
@@ -264,7 +320,8 @@ static void ordered_round(struct ordered *o)
     if (shares)
         o->mailbox = mailbox_open(team->node_team, 0, o->leaders.fn);
     if (internode_is_leader(team))
-        ordered_lead(o);
+        (o->schedule.name == SCHEDULE_SCAN_DOUBLING ? ordered_doubling_lead
+                                                    : ordered_lead)(o);
     else
         ordered_follow(o);
     if (shares)
@@ -294,5 +351,21 @@ void ordered_run(const struct ordered_job *j)
                          .units = j->n - first < most ? j->n - first : most,
                          .line = slice_line(j->size),
                          .segment = SEGMENT_BYTES / j->size}});
+    barrier_unguard(j->team, j->fn);
+}
+
+void ordered_doubling(const struct ordered_job *j)
+{
+    PGAS_ASSERT(j->kind != ORDERED_REDUCE &&
+                j->n * j->size <= (size_t)SELECT_DOUBLING_BYTES);
+    barrier_guard(j->team, j->fn);
+    ordered_round(&(struct ordered){.leaders = {.team = j->team, .fn = j->fn},
+                                    .job = j,
+                                    .dest = j->dest,
+                                    .source = j->source,
+                                    .schedule = {.name = SCHEDULE_SCAN_DOUBLING,
+                                                 .units = j->n,
+                                                 .line = slice_line(j->size),
+                                                 .segment = j->n}});
     barrier_unguard(j->team, j->fn);
 }

@@ -32,6 +32,10 @@ struct ordered_job {
  * first call allocates the memory. */
 bool ordered_applies(struct shmem_team *team, const char *fn);
 
+/* Scans of at most SELECT_DOUBLING_BYTES: the PEs of each node are combined first, so the
+ * bits of floating-point results depend on the distribution over nodes. */
+void ordered_doubling(const struct ordered_job *j);
+
 /* The order of combination is ((PE 0 op PE 1) op PE 2) op .., so the bits of the result
  * do not depend on the distribution over nodes. */
 void ordered_run(const struct ordered_job *j);

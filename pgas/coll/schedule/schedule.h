@@ -128,12 +128,15 @@ struct schedule_step {
  * In halving and doubling, leaders in excess of a power of two first pass their data to a
  * neighbor, and receive the result from it at the end.
  *
- * in the order of the ranks, by B segments:
+ * scans and allreduce in the order of the ranks:
  * - scan chain: each leader adds its contribution to the combination of the previous
  *   ranks in its inbox, and sends it to the next rank: N + B - 2 rounds, B messages.  The
  *   inbox of rank r ends as the combination of ranks 0 .. r.
  * - reduce ordered: allreduce; the scan chain, and the result of the last rank back along
  *   the chain, at most 2 B messages, or with one segment by a binomial tree.
+ * - scan doubling: recursive doubling (Hillis, Steele 1986): log N rounds, m log N bytes.
+ *   Part 0 of the inbox of rank r > 0 ends as the combination of ranks 0 .. r - 1, which
+ *   are combined in pairs of neighbouring sequences.
  *
  * reduction to the root:
  * - tree: binomial tree, ceil(log2 N) rounds, one message of m bytes per leader.
@@ -173,7 +176,8 @@ struct schedule_step {
     X(REDUCE_TREE, reduce_tree, log2, rounds, "reduce tree")
 #define SCHEDULE_TABLE_CHAINS(X)                                                         \
     X(SCAN_CHAIN, scan_chain, segments, operand, "scan chain")                           \
-    X(REDUCE_ORDERED, reduce_ordered, twice_segments, operand, "reduce ordered")
+    X(REDUCE_ORDERED, reduce_ordered, twice_segments, operand, "reduce ordered")         \
+    X(SCAN_DOUBLING, scan_doubling, log2, rounds, "scan doubling")
 #define SCHEDULE_TABLE_PULL(X)                                                           \
     X(PULL_BCAST, pull_bcast, log2_one, none, "pull broadcast")                          \
     X(PULL_GATHER, pull_gather, twice_log2, none, "pull allgather")                      \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* schedule_chain.c - pipelined chains of the leaders: scan, and reduction in the order of
- * the ranks. */
+/* schedule_chain.c - scans, and reductions in the order of the ranks: pipelined chains,
+ * and a scan in a logarithmic number of rounds. */
 #include "config.h"
 
 #include "pgas/coll/schedule/schedule_int.h"
@@ -95,5 +95,37 @@ bool schedule_reduce_ordered_step(const struct schedule *s, int i,
         chain_step(s, turn, part, step);
     else if (part >= CHAIN_STEPS && turn >= lag)
         ordered_result(s, turn - lag, part - CHAIN_STEPS, step);
+    return true;
+}
+
+/* ---- scan by recursive doubling ---------------------------------------------------- */
+
+enum { DOUBLING_STEPS = 4 }; /* SEND, RECV, two times REDUCE in each round */
+
+/* DATA is the combination of up to 2^round ranks that end with this one.  That of the
+ * ranks before them arrives in part `round` of the inbox.  Part 0 becomes the combination
+ * of all previous ranks. */
+bool schedule_scan_doubling_step(const struct schedule *s, int i,
+                                 struct schedule_step *step)
+{
+    int round = i / DOUBLING_STEPS, part = i % DOUBLING_STEPS, distance = 1 << round;
+    struct schedule_region data = schedule_data(0, s->units);
+    struct schedule_region first = schedule_inbox_at(0, s->units);
+    struct schedule_region inbox =
+        schedule_inbox_at((size_t)round * schedule_operand_part(s), s->units);
+    bool receives = s->rank >= distance;
+
+    if (distance >= s->nodes)
+        return false;
+    if (part == 0 && distance < s->nodes - s->rank) {
+        schedule_send(step, s->rank + distance, round, data, inbox);
+        step->copied = true;
+    } else if (part == 1 && receives) {
+        schedule_recv(step, s->rank - distance, round, inbox);
+    } else if (part == 2 && receives && round > 0) {
+        schedule_reduce(step, first, inbox, true);
+    } else if (part == 3 && receives && 2 * distance < s->nodes - s->rank) {
+        schedule_reduce(step, data, inbox, true); /* it will be sent again */
+    }
     return true;
 }

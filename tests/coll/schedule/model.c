@@ -240,7 +240,8 @@ static void step_compute(struct model *m, int rank, const struct schedule_step *
         if (m->leader[rank].unit[to].sends >= 0)
             model_wrong(m, "rank %d changes unit %zu, where a GET is only read", rank,
                         to);
-        if (step->kind == STEP_REDUCE && (model_pulls(m) || model_chains(m)) &&
+        if (step->kind == STEP_REDUCE &&
+            m->config->schedule.name >= SCHEDULE_SCAN_CHAIN &&
             !in_order(m, step->before ? b : a, step->before ? a : b))
             model_wrong(m, "rank %d combines unit %zu out of order", rank, to);
         for (size_t w = 0; w < m->words; w++) {

@@ -122,7 +122,8 @@ void model_check_sum(struct model *m, int rank, size_t unit)
     enum schedule_name name = m->config->schedule.name;
     const uint64_t *c = model_content_of(m, rank, unit);
     bool scan = name == SCHEDULE_PULL_SCAN || name == SCHEDULE_SCAN_CHAIN;
-    int end = scan ? rank + 1 : name == SCHEDULE_PULL_EXSCAN ? rank : m->nodes;
+    bool exscan = name == SCHEDULE_PULL_EXSCAN || name == SCHEDULE_SCAN_DOUBLING;
+    int end = scan ? rank + 1 : exscan ? rank : m->nodes;
 
     for (int k = 0; k < m->nodes; k++)
         if ((c[k / BITS] >> k % BITS & 1) != (k < end))
@@ -133,16 +134,17 @@ void model_check_sum(struct model *m, int rank, size_t unit)
 void model_check_result(struct model *m, int rank)
 {
     enum schedule_name name = m->config->schedule.name;
+    bool in_inbox = name == SCHEDULE_SCAN_CHAIN || name == SCHEDULE_SCAN_DOUBLING;
 
     if (rank != 0 && (name == SCHEDULE_REDUCE_TREE || name == SCHEDULE_PULL_TREE))
         return;
-    if (rank == 0 && name == SCHEDULE_PULL_EXSCAN)
+    if (rank == 0 && (name == SCHEDULE_PULL_EXSCAN || name == SCHEDULE_SCAN_DOUBLING))
         return; /* undefined */
     if (m->nodes == 1 && model_chains(m))
         return; /* no steps */
     for (size_t u = 0; u < m->data; u++)
         if (model_reduces(m))
-            model_check_sum(m, rank, name == SCHEDULE_SCAN_CHAIN ? m->data + u : u);
+            model_check_sum(m, rank, in_inbox ? m->data + u : u);
         else if (*model_content_of(m, rank, u) != model_result_of(m, rank, u))
             model_wrong(m, "unit %zu of rank %d has content %llu at the end, not %llu", u,
                         rank, (unsigned long long)*model_content_of(m, rank, u),
