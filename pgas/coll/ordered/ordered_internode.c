@@ -139,7 +139,7 @@ static void ordered_exscan_chunk(const struct chunk *c)
         sum = next;
         next = swap;
     }
-    if (sum != c->sum)
+    if (sum != c->sum && !c->last)
         copy_bytes(c->sum, sum, c->bytes);
 }
 
@@ -228,25 +228,8 @@ static const struct executor_ops ops = {.send = ordered_send,
                                         .compute = ordered_compute,
                                         .ready = ordered_ready};
 
-/* ---- all PEs ----------------------------------------------------------------------- */
-
-static void ordered_await_node(const struct ordered *o)
-{
-    for (int k = 1; k < o->leaders.team->nodes->local_pes; k++)
-        (void)mailbox_of(&o->mailbox, k);
-}
-
-static void ordered_lead(struct ordered *o)
-{
-    bool reduces = o->job->kind == ORDERED_REDUCE, shares = ordered_shares(o);
-
-    ordered_await_node(o);
-    leader_job_run(&o->leaders, o->schedule, &ops, reduces);
-    if (shares && reduces)
-        mailbox_await_all_closed(&o->mailbox);
-    else if (shares)
-        mailbox_publish_parts(&o->mailbox, 1);
-}
+/* ---- scan by doubling: operations of the executor -------------------------------------
+ */
 
 static bool ordered_doubling_send(void *arg, const struct schedule_step *step)
 {
@@ -272,6 +255,26 @@ static const struct executor_ops doubling_ops = {.send = ordered_doubling_send,
                                                  .arrived = leader_job_arrived,
                                                  .await = leader_job_await,
                                                  .compute = ordered_doubling_compute};
+
+/* ---- all PEs ----------------------------------------------------------------------- */
+
+static void ordered_await_node(const struct ordered *o)
+{
+    for (int k = 1; k < o->leaders.team->nodes->local_pes; k++)
+        (void)mailbox_of(&o->mailbox, k);
+}
+
+static void ordered_lead(struct ordered *o)
+{
+    bool reduces = o->job->kind == ORDERED_REDUCE, shares = ordered_shares(o);
+
+    ordered_await_node(o);
+    leader_job_run(&o->leaders, o->schedule, &ops, reduces);
+    if (shares && reduces)
+        mailbox_await_all_closed(&o->mailbox);
+    else if (shares)
+        mailbox_publish_parts(&o->mailbox, 1);
+}
 
 /* Others may write to the inbox again when this leader has begun its next exchange. */
 static void ordered_doubling_lead(struct ordered *o)
