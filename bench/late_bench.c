@@ -92,8 +92,10 @@ static double measure_alpha(size_t bytes)
             shmem_putmem_signal(to, from, bytes, flag, k + 1, SHMEM_SIGNAL_SET, other);
         times[k] = (now_us() - begin) / 2;
     }
-    qsort(times, PINGS, sizeof *times, compare_doubles);
-    stamps[0] = times[0];
+    if (me == 0) {
+        qsort(times, PINGS, sizeof *times, compare_doubles);
+        stamps[0] = times[0];
+    }
     shmem_barrier_all();
     return shmem_double_g(stamps, 0);
 }
@@ -148,7 +150,8 @@ static void run(size_t bytes)
     for (int a = 0; a < nalgorithms; a++)
         us[a] = malloc((size_t)calls * sizeof **us);
     for (int turn = -WARM; turn < calls; turn++)
-        for (int a = 0; a < nalgorithms; a++) {
+        for (int k = 0; k < nalgorithms; k++) {
+            int a = turn % 2 == 0 ? k : nalgorithms - 1 - k;
             force(names[a]);
             double t = measure(bytes, delay_of(turn, mif * alpha));
             if (turn >= 0)
@@ -196,7 +199,9 @@ static char *parse(int argc, char **argv)
     }
     if (calls < 1 || !(mif >= 0 && mif <= 1e6))
         wrong("CALLS should be at least 1, and MIF 0 to 1000000");
-    for (; optind < argc && nalgorithms < ALGORITHMS_MAX; optind++)
+    if (argc - optind > ALGORITHMS_MAX)
+        wrong("too many algorithms");
+    for (; optind < argc; optind++)
         names[nalgorithms++] = argv[optind];
     if (nalgorithms == 0)
         names[nalgorithms++] = "auto", names[nalgorithms++] = "chain";

@@ -189,6 +189,7 @@ Test(tune, every_internode_phase_has_a_call)
     cr_expect_eq(tune_call_of(SELECT_INTERNODE_COLLECT), SELECT_FCOLLECT);
     cr_expect_eq(tune_call_of(SELECT_INTERNODE_ALLTOALL), SELECT_ALLTOALL);
     cr_expect(tune_usable(INTERNODE_REDUCE_DIRECT, 8, SELECT_DIRECT_NODES + 1, 2));
+    cr_expect_not(tune_usable(INTERNODE_REDUCE_CHAIN, 8, 2, 2));
     cr_expect_not(tune_usable(INTERNODE_REDUCE_DIRECT, 8, SELECT_DIRECT_NODES + 1,
                               SELECT_DIRECT_NODES + 1));
 }

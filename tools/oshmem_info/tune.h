@@ -133,7 +133,9 @@ enum select_collective tune_call_of(enum select_collective what);
 /* True if calls of the collective have a size, so that a plan has ranges of bytes. */
 bool tune_by_bytes(enum select_collective what);
 
-/* True if the algorithm supports this size and number of PEs and nodes. */
+/* True if the algorithm supports this size and number of PEs and nodes; false for one
+ * between nodes whose results depend on the arrival order, which the measured reductions
+ * of floating-point numbers do not use unless SHMEM_REPRODUCIBLE=0. */
 bool tune_usable(enum select_algorithm a, size_t bytes, int pes, int nodes);
 
 /* Computes the ranges of a job.  Returns their number. */

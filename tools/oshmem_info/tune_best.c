@@ -48,6 +48,8 @@ bool tune_usable(enum select_algorithm a, size_t bytes, int pes, int nodes)
 {
     const struct select_info *info = select_info(a);
 
+    if (tune_is_internode(info->what) && !info->same)
+        return false;
     return bytes <= select_most_bytes(a, pes) &&
            (tune_is_internode(info->what) ? nodes : pes) <= info->pes;
 }

@@ -59,14 +59,17 @@ static const enum select_algorithm *reduce_candidates_of(const struct reduce_job
     return reduce_bytes(j) <= MAILBOX_SLOT_BYTES ? small_candidates : large_candidates;
 }
 
-/* True if the combining order must not depend on the arrival order.  An algorithm that
- * the user has requested overrides this. */
+/* True if the combining order must not depend on the arrival order. */
 static bool reduce_is_in_order(const struct reduce_job *j)
 {
-    return pgas_self.env.reproducible != REPRODUCIBLE_NOT && !op_exact(j->op) &&
-           !select_is_requested(SELECT_REDUCE);
+    return pgas_self.env.reproducible != REPRODUCIBLE_NOT && !op_exact(j->op);
 }
 
+bool reduce_permits(const struct reduce_job *j, enum select_algorithm a)
+{
+    return likely(select_info(a)->same) || select_is_requested(a) ||
+           !reduce_is_in_order(j);
+}
 /* The algorithm from the plan, replaced by one with a fixed combining order if required.
  */
 static enum select_algorithm reduce_algorithm_for(const struct reduce_job *j)
@@ -75,7 +78,7 @@ static enum select_algorithm reduce_algorithm_for(const struct reduce_job *j)
     bool small =
         reduce_bytes(j) <= MAILBOX_SLOT_BYTES && j->team->npes <= SELECT_COMBINER_PES;
 
-    if (likely(select_info(a)->same) || !reduce_is_in_order(j))
+    if (reduce_permits(j, a))
         return a;
     return small ? REDUCE_LAST : REDUCE_SLICES;
 }

@@ -79,25 +79,17 @@ static void reduce_inter_combine_gathered(const struct reduce_job *j)
         j->op->two(j->dest, buffer + (size_t)node * bytes, j->n);
 }
 
-/* As reduce_is_in_order (reduce.c), between nodes. */
-static bool reduce_inter_is_in_order(const struct reduce_job *j)
-{
-    return pgas_self.env.reproducible != REPRODUCIBLE_NOT && !op_exact(j->op) &&
-           !select_is_requested(SELECT_INTERNODE_REDUCE);
-}
-
 static enum select_algorithm reduce_inter_algorithm_of(const struct reduce_job *j)
 {
     enum select_algorithm a =
         select_algorithm(j->team, SELECT_INTERNODE_REDUCE, reduce_bytes(j));
     size_t nodes = (size_t)j->team->nodes->leaders;
 
+    if (!reduce_permits(j, a))
+        a = select_same(j->team, SELECT_INTERNODE_REDUCE, reduce_bytes(j));
     if (a == INTERNODE_REDUCE_GATHER &&
         !internode_fits(j->team, nodes, reduce_bytes(j), j->fn))
         return INTERNODE_REDUCE_DOUBLING;
-    if (!select_info(a)->same && reduce_inter_is_in_order(j))
-        return nodes <= SELECT_DIRECT_NODES ? INTERNODE_REDUCE_DIRECT
-                                            : INTERNODE_REDUCE_RING;
     return a;
 }
 

@@ -90,9 +90,9 @@ static const struct rule rules[] = {
     {INTERNODE_REDUCE_HALVING, ANY_LOAD, SELECT_ANY_PES, 262144},
     {INTERNODE_REDUCE_RING, ANY_LOAD, SELECT_ANY_PES, SELECT_ANY_BYTES},
     {INTERNODE_BROADCAST_EAGER, ANY_LOAD, SELECT_ANY_PES, BCAST_EAGER_BYTES},
-    {INTERNODE_BROADCAST_STREAM, ANY_LOAD, 4, 4194304},
+    {INTERNODE_BROADCAST_STREAM, ANY_LOAD, 4, 262144},
+    {INTERNODE_BROADCAST_SCATTER, ANY_LOAD, 4, SELECT_ANY_BYTES},
     {INTERNODE_BROADCAST_STREAM, ANY_LOAD, SELECT_ANY_PES, 524288},
-    {INTERNODE_BROADCAST_KNOMIAL, ANY_LOAD, 8, SELECT_ANY_BYTES},
     {INTERNODE_BROADCAST_SCATTER, ANY_LOAD, SELECT_SCATTER_NODES, SELECT_ANY_BYTES},
     {INTERNODE_BROADCAST_KNOMIAL, ANY_LOAD, SELECT_ANY_PES, SELECT_ANY_BYTES},
     {INTERNODE_COLLECT_EAGER, ANY_LOAD, 16, 131072},
@@ -284,11 +284,10 @@ bool select_adapts(enum select_collective what, enum select_algorithm other,
                           select_reproducible());
 }
 
-bool select_is_requested(enum select_collective what)
+bool select_is_requested(enum select_algorithm algorithm)
 {
-    return STATE.wanted[what] != SELECT_ALGORITHMS_ALL;
+    return STATE.wanted[algorithms[algorithm].what] == algorithm;
 }
-
 /* A candidate algorithm and the range of bytes for which it is usable. */
 struct candidate {
     enum select_algorithm algorithm;
@@ -395,14 +394,33 @@ static void select_log_unused(enum select_collective what, const struct shmem_te
                   select_reproducible() ? " with SHMEM_REPRODUCIBLE=1" : "");
 }
 
+static struct select_case select_case_of(const struct shmem_team *team,
+                                         enum select_collective what)
+{
+    return (struct select_case){.npes = team->npes,
+                                .nodes = select_nodes_of(team),
+                                .oversubscribed = pgas_self.oversubscribed,
+                                .reproducible = select_reproducible(),
+                                .first = STATE.wanted[what],
+                                .table = &STATE.table};
+}
+
+enum select_algorithm select_same(const struct shmem_team *team,
+                                  enum select_collective what, size_t bytes)
+{
+    struct select_case c = select_case_of(team, what);
+    struct select_choice choice = {.algorithm = SELECT_ALGORITHMS_ALL};
+
+    c.reproducible = true;
+    bool found = select_best_candidate(what, &c, bytes, &choice);
+    PGAS_ASSERT(found); /* built-in rules of each collective cover all sizes */
+    (void)found;
+    return (enum select_algorithm)choice.algorithm;
+}
+
 static void select_make_plan(struct shmem_team *team, enum select_collective what)
 {
-    struct select_case c = {.npes = team->npes,
-                            .nodes = select_nodes_of(team),
-                            .oversubscribed = pgas_self.oversubscribed,
-                            .reproducible = select_reproducible(),
-                            .first = STATE.wanted[what],
-                            .table = &STATE.table};
+    struct select_case c = select_case_of(team, what);
     bool cut;
 
     select_log_unused(what, team);

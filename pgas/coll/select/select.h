@@ -132,7 +132,10 @@ void select_force(enum select_collective what, enum select_algorithm algorithm);
  * requested for the collective, and the team is within the limits of `other`. */
 bool select_adapts(enum select_collective what, enum select_algorithm other,
                    const struct shmem_team *team);
-/* True if the user or the tuner has requested an algorithm for this collective. */
-bool select_is_requested(enum select_collective what);
+/* True if the user or the tuner has requested this algorithm. */
+bool select_is_requested(enum select_algorithm algorithm);
+/* The selected algorithm among those whose results do not depend on the arrival order. */
+enum select_algorithm select_same(const struct shmem_team *team,
+                                  enum select_collective what, size_t bytes);
 
 #endif

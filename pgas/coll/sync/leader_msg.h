@@ -15,7 +15,8 @@
  * it, or by internode_barrier.
  *
  * Uses: core/team, core/block, core/net, rma, rma/signal, internode, scratch.
- * Used by: reduce_leaders, bcast_internode, collect_internode, alltoall_internode.
+ * Used by: reduce_leaders, reduce_leaders_chain, forwarder, bcast_internode,
+ * collect_internode, alltoall_internode, ordered.
  */
 #ifndef PGAS_COLL_LEADER_MSG_H
 #define PGAS_COLL_LEADER_MSG_H
