@@ -187,15 +187,17 @@ static void reduce_in_order(const struct reduce_job *j)
     if (a == INTERNODE_REDUCE_GATHER &&
         internode_fits(j->team, (size_t)j->team->npes, reduce_bytes(j), j->fn))
         reduce_small(j);
-    else if (a != INTERNODE_REDUCE_BARRIER && ordered_applies(j->team, j->fn))
-        ordered_run(&(struct ordered_job){.team = j->team,
-                                          .dest = j->dest,
-                                          .source = j->source,
-                                          .n = j->n,
-                                          .size = j->size,
-                                          .op = j->op,
-                                          .kind = ORDERED_REDUCE,
-                                          .fn = j->fn});
+    else if (a != INTERNODE_REDUCE_BARRIER &&
+             j->team->nodes->leaders <= SELECT_ORDERED_NODES &&
+             ordered_applies(j->team, j->fn))
+        ordered_chain(&(struct ordered_job){.team = j->team,
+                                            .dest = j->dest,
+                                            .source = j->source,
+                                            .n = j->n,
+                                            .size = j->size,
+                                            .op = j->op,
+                                            .kind = ORDERED_REDUCE,
+                                            .fn = j->fn});
     else
         reduce_barrier(j);
 }
@@ -204,7 +206,8 @@ void reduce_internode(const struct reduce_job *j)
 {
     size_t bytes = reduce_bytes(j), npes = (size_t)j->team->npes;
 
-    if (j->team->nodes == NULL || pgas_self.env.reproducible == REPRODUCIBLE_ANYWHERE) {
+    if (j->team->nodes == NULL ||
+        (pgas_self.env.reproducible == REPRODUCIBLE_ANYWHERE && !op_exact(j->op))) {
         reduce_in_order(j);
         return;
     }

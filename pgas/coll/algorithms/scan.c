@@ -120,7 +120,7 @@ static void scan_slices(struct shmem_team *team, const struct job *j, size_t n)
 static void scan_leaders(struct shmem_team *team, const struct job *j, size_t n,
                          bool doubling)
 {
-    (doubling ? ordered_doubling : ordered_run)(
+    (doubling ? ordered_doubling : ordered_chain)(
         &(struct ordered_job){.team = team,
                               .dest = j->dest,
                               .source = j->source,
@@ -131,6 +131,8 @@ static void scan_leaders(struct shmem_team *team, const struct job *j, size_t n,
                               .fn = j->fn});
 }
 
+_Static_assert(INTERNODE_BUFFER / 2 <= SELECT_DOUBLING_BYTES, "doubling replaces gather");
+
 /* Equal on all PEs. */
 static enum select_algorithm scan_inter_algorithm(struct shmem_team *team,
                                                   const struct job *j, size_t bytes)
@@ -138,11 +140,12 @@ static enum select_algorithm scan_inter_algorithm(struct shmem_team *team,
     if (team->nodes == NULL)
         return INTERNODE_SCAN_BARRIER; /* an active set */
     enum select_algorithm a = select_algorithm(team, SELECT_INTERNODE_SCAN, bytes);
-    bool any_order = pgas_self.env.reproducible != REPRODUCIBLE_ANYWHERE;
+    bool any_grouping = pgas_self.env.reproducible != REPRODUCIBLE_ANYWHERE;
     if (a == INTERNODE_SCAN_GATHER &&
         !internode_fits(team, (size_t)team->npes, bytes, j->fn))
-        a = INTERNODE_SCAN_DOUBLING;
-    if (a == INTERNODE_SCAN_DOUBLING && !any_order && !op_exact(j->op))
+        a = team->nodes->leaders <= SELECT_ORDERED_NODES ? INTERNODE_SCAN_CHAIN
+                                                         : INTERNODE_SCAN_DOUBLING;
+    if (a == INTERNODE_SCAN_DOUBLING && !any_grouping && !op_exact(j->op))
         a = INTERNODE_SCAN_CHAIN;
     if (a != INTERNODE_SCAN_GATHER && a != INTERNODE_SCAN_BARRIER &&
         !ordered_applies(team, j->fn))

@@ -337,7 +337,7 @@ bool ordered_applies(struct shmem_team *team, const char *fn)
     return team->nodes != NULL && team->nodes->pos == NULL && scratch_get(team, fn);
 }
 
-void ordered_run(const struct ordered_job *j)
+void ordered_chain(const struct ordered_job *j)
 {
     size_t most = ROUND_BYTES / j->size;
 

@@ -38,6 +38,6 @@ void ordered_doubling(const struct ordered_job *j);
 
 /* The order of combination is ((PE 0 op PE 1) op PE 2) op .., so the bits of the result
  * do not depend on the distribution over nodes. */
-void ordered_run(const struct ordered_job *j);
+void ordered_chain(const struct ordered_job *j);
 
 #endif

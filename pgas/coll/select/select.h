@@ -36,6 +36,8 @@ enum {
     SELECT_DOUBLING_BYTES = 16 * 1024,
     SELECT_EXCHANGE_BYTES = 64 * 1024,
     SELECT_EXCHANGE_NODES = 16,
+    SELECT_ORDERED_NODES =
+        16, /* chains in PE order; more nodes take longer to fill one */
     SELECT_EAGER_BYTES = 256 * 1024,
     SELECT_BRUCK_BYTES = 16 * 1024,
     SELECT_DIRECT_NODES = LEADER_WORDS / 2,

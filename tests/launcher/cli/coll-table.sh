@@ -101,7 +101,8 @@ unset SHMEM_INTERNODE_LEADER SHMEM_INTERNODE_RADIX SHMEM_INTERNODE_REDUCE_ALGORI
 says 'virtual nodes measure the network stack of this machine only'
 prints '^2 PEs on [0-9]* processors'
 prints '^2 PEs on 2 virtual nodes'
-for word in reduce internode_reduce internode_broadcast internode_collect internode_alltoall; do
+for word in reduce internode_reduce internode_broadcast internode_collect internode_alltoall \
+    internode_scan; do
     prints "^  $word .* us "
 done
 ! grep -v -e '^#' -e '^pgas-coll-table 2$' -e '^machine ' "$work/nodes" |
