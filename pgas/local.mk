@@ -52,7 +52,7 @@ pgas_sources = \
 	pgas/core/boot/node.h pgas/core/boot/nodeseg.c pgas/core/boot/nodeseg.h \
 	pgas/core/memory/peer.c pgas/core/memory/peer.h \
 	pgas/core/base/pgas.h pgas/core/base/pgas_assert.h pgas/core/base/self.c pgas/core/core_state.h \
-	pgas/core/boot/binding.h \
+	pgas/core/boot/binding.h pgas/core/boot/locality.h \
 	pgas/core/base/pool.c pgas/core/base/pool.h \
 	pgas/core/memory/segment.h \
 	pgas/core/memory/symaddr.h \
@@ -129,7 +129,7 @@ pgas_sources += \
 # local watch of failures.
 pgas_process_sources = \
 	pgas/core/memory/segment.c \
-	pgas/core/boot/binding.c pgas/core/boot/boot.c pgas/core/boot/boot_events.c pgas/core/boot/boot_nodes.c \
+	pgas/core/boot/binding.c pgas/core/boot/locality.c pgas/core/boot/boot.c pgas/core/boot/boot_events.c pgas/core/boot/boot_nodes.c \
 	pgas/core/memory/data.c pgas/core/memory/fork.c pgas/core/memory/guard.c \
 	pgas/core/progress/net_thread.c pgas/transport/list.c \
 	pgas/transport/tcp/tcp.c pgas/transport/tcp/tcp.h pgas/transport/tcp/tcp_client.c \

@@ -15,6 +15,7 @@
 #include "pgas/core/boot/binding.h"
 #include "pgas/core/boot/boot.h"
 #include "pgas/core/boot/boot_pmix.h"
+#include "pgas/core/boot/locality.h"
 #include "pgas/core/memory/data.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/core/progress/net_int.h"
@@ -232,13 +233,20 @@ void job_free_values(struct job *job)
 bool place_job(struct place_cpus *cpus)
 {
     (void)cpus;
-    return false;
+    return job_running->config.pes_per_cache > 0;
 }
 
 int place_count(const struct place_cpus *cpus)
 {
     (void)cpus;
-    return 1;
+    return job_running->config.pes_per_node;
+}
+
+struct locality locality_read(void)
+{
+    const int per_cache = job_running->config.pes_per_cache;
+
+    return (struct locality){per_cache > 0 ? 1 + pgas_self.local_rank / per_cache : 0, 1};
 }
 
 void place_free(struct place_cpus *cpus)

@@ -23,6 +23,9 @@
 
 struct job_config {
     int nodes, pes_per_node;
+    /* Each PE has a processor, and so many consecutive PEs of a node share a cache; 0:
+     * the node has one processor. */
+    int pes_per_cache;
     bool cyclic; /* PE i is on node i % nodes; else the PEs of a node are consecutive */
     uint64_t seed;
     /* Of messages: see struct sim_config. */

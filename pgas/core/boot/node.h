@@ -20,7 +20,7 @@
 #define NODE_ENV         "PGAS_NODE"     /* "/proc/PID/fd/N", set by the node daemon */
 #define NODE_JOB_ENV     "PGAS_NODE_JOB" /* the PMIx namespace that the segment is for */
 #define NODE_MAGIC       0x70676173u     /* "pgas" */
-#define NODE_VERSION     10u             /* changes with the layout below or ft_map.h */
+#define NODE_VERSION     11u             /* changes with the layout below or ft_map.h */
 #define NODE_LINE        64              /* bytes of a cache line */
 #define NODE_SLEEP_SLOTS 7 /* with sleep_mask, sleep_key fills a cache line */
 #define NODE_WATCH_BITS  16
@@ -89,6 +89,8 @@ struct node_pe {
     uint64_t heap_len;
     uint64_t data_len;
     uint64_t data_tag; /* equal on two PEs iff their data segments have the same layout */
+    /* Last-level cache and NUMA node (core/boot/locality.h); 0: unknown. */
+    int32_t cache, numa;
     /* Digests of the settings that must be the same on all PEs (core/boot/agree.h). */
     uint32_t setting[NODE_SETTINGS];
 

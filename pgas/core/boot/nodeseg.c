@@ -19,6 +19,7 @@
 #include "pgas/core/progress/block.h"
 #include "pgas/core/base/clock.h"
 #include "pgas/core/base/log.h"
+#include "pgas/core/boot/locality.h"
 #include "pgas/core/boot/nodeseg.h"
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/core/boot/binding.h"
@@ -337,6 +338,11 @@ void nodeseg_join(void)
     me->data_fd = g->data_fd;
     me->data_len = g->data_len;
     me->data_tag = g->data_tag;
+    if (g->local_size > LOCALITY_PES) {
+        struct locality l = locality_read();
+        me->cache = l.cache;
+        me->numa = l.numa;
+    }
     /* All PEs have departed from the previous generation and no longer read this. */
     atomic_store_explicit(&me->last_barrier, 0, memory_order_relaxed);
     nodeseg_count_me(&g->node->joined);
