@@ -56,6 +56,13 @@ for algorithm in mailbox direct barrier; do
         SHMEM_COLLECT_ALGORITHM=$others SHMEM_ALLTOALL_ALGORITHM=$exchange \
         SHMEM_SCAN_ALGORITHM=$others SHMEM_BARRIER_ALGORITHM=$barrier
 done
+# Groups of several levels.
+for groups in 2 3 none; do
+    mix SHMEM_COLL_GROUPS=$groups SHMEM_BARRIER_ALGORITHM=tree SHMEM_REDUCE_ALGORITHM=groups \
+        SHMEM_BROADCAST_ALGORITHM=groups SHMEM_FCOLLECT_ALGORITHM=barrier
+done
+run 1 -n 2 -x SHMEM_COLL_GROUPS=1 "$top_builddir/examples/hello"
+says "SHMEM_COLL_GROUPS = '1' should be auto, none, or the number of members of a group"
 # Different collectives that use the same synchronization words alternately.
 for algorithm in chain tree; do
     mix SHMEM_REDUCE_ALGORITHM=$algorithm SHMEM_FCOLLECT_ALGORITHM=arrival \

@@ -125,6 +125,14 @@ mutant() {
 }
 mutant 4 auto pgas/coll/sync/mailbox.c mailbox_publish
 mutant 4 slices pgas/coll/sync/barrier.c barrier_count
+# Groups of several levels; reductions and barriers alternate with broadcasts.
+export SHMEM_BROADCAST_ALGORITHM=groups SHMEM_BARRIER_ALGORITHM=tree SHMEM_COLL_GROUPS=2
+export SHMEM_REDUCE_ALGORITHM=groups
+pes 5 1
+[ -z "${PGAS_TEST_LONG:-}" ] || for n in 2 3 7 12 16; do pes $n 2; done
+mutant 5 groups pgas/coll/sync/barrier.c barrier_tree
+mutant 5 groups pgas/coll/sync/barrier.c barrier_tree_disseminate
+unset SHMEM_BROADCAST_ALGORITHM SHMEM_BARRIER_ALGORITHM SHMEM_COLL_GROUPS
 if [ -n "${PGAS_TEST_LONG:-}" ]; then
     mutant 4 tree pgas/coll/sync/mailbox.c mailbox_publish_parts
     mutant 4 chain pgas/coll/sync/mailbox.c mailbox_publish_parts

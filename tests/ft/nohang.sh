@@ -90,9 +90,11 @@ all_algorithms() {
         job "$1" "$2 -c collect" SHMEM_COLLECT_ALGORITHM=$a
         job "$1" "$2 -c scan" SHMEM_SCAN_ALGORITHM=$a
     done
-    for a in dissemination counter; do
-        job "$1" "$2 -c barrier_all" SHMEM_BARRIER_ALGORITHM=$a
+    for a in dissemination counter tree; do
+        job "$1" "$2 -c barrier_all" SHMEM_BARRIER_ALGORITHM=$a SHMEM_COLL_GROUPS=2
     done
+    job "$1" "$2 -c reduce" SHMEM_REDUCE_ALGORITHM=groups SHMEM_COLL_GROUPS=2
+    job "$1" "$2 -c broadcast" SHMEM_BROADCAST_ALGORITHM=groups SHMEM_COLL_GROUPS=2
 }
 
 # all_internode PES NODES ROUNDS NAME=VALUE: each algorithm between nodes.

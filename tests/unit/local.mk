@@ -7,7 +7,7 @@ UNIT_TESTS = \
 	tests/unit/block_test tests/unit/bootstrap_test tests/unit/chassis_test tests/unit/command_test \
 	tests/unit/connector_test tests/unit/copy_test tests/unit/env_test \
 	tests/unit/exit_status_test tests/unit/export_test tests/unit/ft_bmg_test tests/unit/ft_proto_test \
-	tests/unit/ft_ring_test tests/unit/ft_service_test tests/unit/gather_test tests/unit/hook_faults_test \
+	tests/unit/ft_ring_test tests/unit/ft_service_test tests/unit/gather_test tests/unit/groups_test tests/unit/hook_faults_test \
 	tests/unit/hook_test tests/unit/hosts_test tests/unit/isa_test \
 	tests/unit/job_test tests/unit/layout_test tests/unit/layouts_test tests/unit/link_life_test tests/unit/link_test \
 	tests/unit/listener_test tests/unit/map_test tests/unit/match_test tests/unit/mcs_test tests/unit/net_tree_test tests/unit/patience_test \

@@ -239,6 +239,23 @@ Test(plan, with_more_pes_than_processors_exchanges_go_by_arrival)
     cr_assert_str_eq(planned(SELECT_BARRIER, two, ""), "dissemination");
 }
 
+Test(plan, many_pes_with_a_processor_each)
+{
+    struct select_case c = {.nodes = 1, .npes = 16, .first = SELECT_ALGORITHMS_ALL};
+
+    cr_assert_str_eq(planned(SELECT_REDUCE, c, ""), "last to 2048, slices");
+    cr_assert_str_eq(planned(SELECT_BROADCAST, c, ""), "mailbox to 2048, direct");
+    c.npes = 17;
+    cr_assert_str_eq(planned(SELECT_REDUCE, c, ""), "groups to 2048, slices");
+    cr_assert_str_eq(planned(SELECT_BROADCAST, c, ""), "groups to 2048, direct");
+    cr_assert_str_eq(planned(SELECT_BARRIER, c, ""), "dissemination");
+    c.caches = true;
+    cr_assert_str_eq(planned(SELECT_BARRIER, c, ""), "tree");
+    c.oversubscribed = true;
+    cr_assert_str_eq(planned(SELECT_BARRIER, c, ""), "counter");
+    cr_assert_str_eq(planned(SELECT_REDUCE, c, ""), "last to 2048, slices");
+}
+
 Test(plan, the_variable_comes_first)
 {
     struct select_case c = two;

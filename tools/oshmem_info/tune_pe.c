@@ -237,6 +237,7 @@ static enum select_algorithm tune_pe_builtin_choice(enum select_collective what,
     struct select_case c = {.npes = npes,
                             .nodes = nodes,
                             .oversubscribed = pgas_self.oversubscribed,
+                            .caches = select_world_has_caches(),
                             .first = SELECT_ALGORITHMS_ALL};
     struct select_choice plan[SELECT_CHOICES], *at = plan;
     bool cut;

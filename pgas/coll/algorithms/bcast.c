@@ -6,6 +6,8 @@
  * On a node, m bytes:
  * - mailbox: the root writes its eager slot, the others read it.  The root does not wait
  *   for the readers, so it may run ahead by the number of slots.
+ * - groups: the same down the tree of the groups (groups.h), for many PEs: each
+ *   representative copies the data to its own slot, which its group reads.
  * - direct: the root announces its source, each PE copies from it, and the root waits for
  *   all.
  * - barrier: each PE gets the source between two barriers; also for active sets.
@@ -17,6 +19,7 @@
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/algorithms/bcast.h"
 #include "pgas/coll/algorithms/bcast_internode.h"
+#include "pgas/coll/groups/groups.h"
 #include "pgas/coll/sync/mailbox.h"
 #include "pgas/coll/sync/internode.h"
 #include "pgas/coll/select/select.h"
@@ -51,6 +54,30 @@ static void bcast_mailbox(const struct job *j)
     } else {
         copy_bytes(j->dest, mailbox_of(&b, j->root), j->bytes);
     }
+    mailbox_close(&b);
+}
+
+/* A representative reads the slot of the representative of the next higher level.  Many
+ * PEs write to slots here; a barrier per ring of slots is cheaper than that each of them
+ * waits for all PEs to have read it (mailbox_own). */
+static void bcast_groups(const struct job *j)
+{
+    struct shmem_team *team = j->team;
+    const struct groups *g = groups_of(team);
+    const int level = groups_own_level(g, team->me, j->root);
+    if (unlikely(!mailbox_barrier_covers(team, j->bytes)))
+        barrier_sync(team, j->fn);
+    struct mailbox b = mailbox_open(team, j->bytes, j->fn);
+    const char *from = j->source;
+
+    if (team->me != j->root)
+        from = mailbox_of(&b, groups_head(g, level, j->root));
+    if (level > 0) {
+        copy_bytes(mailbox_own(&b), from, j->bytes);
+        groups_post(g, level, j->root, &b);
+    }
+    if (team->me != j->root || j->copies)
+        memmove(j->dest, from, j->bytes);
     mailbox_close(&b);
 }
 
@@ -104,6 +131,9 @@ static void bcast_on_node(const struct job *j)
     switch (select_algorithm(j->team, SELECT_BROADCAST, j->bytes)) {
     case BROADCAST_MAILBOX:
         bcast_mailbox(j);
+        break;
+    case BROADCAST_GROUPS:
+        bcast_groups(j);
         break;
     case BROADCAST_DIRECT:
         bcast_direct(j);

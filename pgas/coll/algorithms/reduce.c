@@ -6,7 +6,9 @@
  * Combining order.  `flat`, `last` and `slices` combine in PE order 0, 1, .., npes - 1;
  * `static` combines in a fixed tree over the PE numbers.  Their results are bitwise
  * independent of the arrival order, and those of the first three also of the placement
- * of the PEs.  `first`, `lines`, `chain` and `tree` combine in arrival order.
+ * of the PEs.  `groups` combines in the order of the groups of the team (groups.h): its
+ * result is independent of the arrival order, but not of the placement.  `first`,
+ * `lines`, `chain` and `tree` combine in arrival order.
  */
 #include "config.h"
 
@@ -23,10 +25,11 @@
 typedef void (*reduce_fn)(const struct reduce_job *);
 
 static const reduce_fn algorithms[] = {
-    [REDUCE_FLAT] = reduce_flat,   [REDUCE_LAST] = reduce_last,
-    [REDUCE_FIRST] = reduce_first, [REDUCE_LINES] = reduce_first_lines,
-    [REDUCE_CHAIN] = reduce_chain, [REDUCE_SLICES] = reduce_slices,
-    [REDUCE_TREE] = reduce_tree,   [REDUCE_STATIC] = reduce_static,
+    [REDUCE_FLAT] = reduce_flat,     [REDUCE_LAST] = reduce_last,
+    [REDUCE_FIRST] = reduce_first,   [REDUCE_LINES] = reduce_first_lines,
+    [REDUCE_CHAIN] = reduce_chain,   [REDUCE_SLICES] = reduce_slices,
+    [REDUCE_TREE] = reduce_tree,     [REDUCE_STATIC] = reduce_static,
+    [REDUCE_GROUPS] = reduce_groups,
 };
 
 /* Algorithms of rooted reductions. */
@@ -39,6 +42,7 @@ static const reduce_fn rooted[] = {
     [REDUCE_SLICES] = reduce_slices_to,
     [REDUCE_TREE] = reduce_chain_buffered,
     [REDUCE_STATIC] = reduce_slices_to,
+    [REDUCE_GROUPS] = reduce_last,
 };
 
 static void reduce_copy_own(const struct reduce_job *j)
@@ -67,7 +71,10 @@ static bool reduce_is_in_order(const struct reduce_job *j)
 
 bool reduce_permits(const struct reduce_job *j, enum select_algorithm a)
 {
-    return likely(select_info(a)->same) || select_is_requested(a) ||
+    bool placed =
+        a == REDUCE_GROUPS && pgas_self.env.reproducible == REPRODUCIBLE_ANYWHERE;
+
+    return likely(select_info(a)->same && !placed) || select_is_requested(a) ||
            !reduce_is_in_order(j);
 }
 /* The algorithm from the plan, replaced by one with a fixed combining order if required.

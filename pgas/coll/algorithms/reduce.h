@@ -56,8 +56,8 @@ struct reduce_state {
 /* Reduction to all PEs of n elements of `size` bytes; all PEs receive the same bits.
  *
  * Combining order on one node: PE order, except for the algorithms first, lines, chain,
- * tree and static; adaptive selection (adapt.h) may change the algorithm between calls.
- * Over several nodes the contributions of each node are combined first.  With
+ * tree, static and groups; adaptive selection (adapt.h) may change the algorithm between
+ * calls. Over several nodes the contributions of each node are combined first.  With
  * SHMEM_REPRODUCIBLE the order is independent of the arrival order and of the placement.
  *
  * dest and source are the same or do not overlap.  Returns 0. */

@@ -76,6 +76,7 @@ struct coll_state {
     struct active_state active;
     struct nb_requests nb;
     struct select_settings select;
+    int groups_size;      /* SHMEM_COLL_GROUPS: 0: auto; -1: none (groups/groups.h) */
     struct pool shared;   /* of node-shared results */
     size_t allgather_max; /* bytes of all descriptors per barrier; smaller in tests */
 };

@@ -9,6 +9,7 @@
 #include "pgas/coll/select/adapt.h"
 #include "pgas/coll/select/select.h"
 #include "pgas/coll/select/select_table.h"
+#include "pgas/coll/groups/groups.h"
 #include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/boot/agree.h"
 #include "pgas/core/base/log.h"
@@ -30,11 +31,18 @@ static const struct select_info algorithms[SELECT_ALGORITHMS_ALL] = {
 #undef X
 };
 
-/* OVERSUBSCRIBED: more PEs than processors on the node; DEDICATED: not. */
-enum load { DEDICATED = 1, OVERSUBSCRIBED = 2, ANY_LOAD = DEDICATED | OVERSUBSCRIBED };
+/* OVERSUBSCRIBED: more PEs than processors on the node; DEDICATED: not; CACHES: not, and
+ * the team has many PEs in several caches. */
+enum load {
+    DEDICATED = 1,
+    OVERSUBSCRIBED = 2,
+    CACHES = 4,
+    ANY_LOAD = DEDICATED | OVERSUBSCRIBED
+};
 
 /* The built-in table, sorted by collective, number of PEs and bytes; the first matching
- * row is used.  The thresholds were measured on 2 processors.  The OVERSUBSCRIBED rows
+ * row is used.  The thresholds were measured on 2 processors; those of the algorithms by
+ * groups follow from the costs in docs/SCALING.md.  The OVERSUBSCRIBED rows
  * for large blocks assume several PEs per processor, because the last arriver moves most
  * of the data (arrival.c). */
 struct rule {
@@ -48,10 +56,14 @@ static const struct rule rules[] = {
     {REDUCE_SLICES, DEDICATED, 2, SELECT_ANY_BYTES},
     {REDUCE_FLAT, DEDICATED, 8, 2048},
     {REDUCE_FLAT, OVERSUBSCRIBED, 8, 256},
+    {REDUCE_LAST, DEDICATED, GROUPS_MANY, 2048},
+    {REDUCE_GROUPS, DEDICATED, SELECT_COMBINER_PES, 2048},
     {REDUCE_LAST, ANY_LOAD, SELECT_ANY_PES, 2048},
     {REDUCE_SLICES, ANY_LOAD, SELECT_ANY_PES, SELECT_ANY_BYTES},
     {BROADCAST_MAILBOX, DEDICATED, 2, 128},
     {BROADCAST_DIRECT, DEDICATED, 2, SELECT_ANY_BYTES},
+    {BROADCAST_MAILBOX, DEDICATED, GROUPS_MANY, 2048},
+    {BROADCAST_GROUPS, DEDICATED, SELECT_COMBINER_PES, 2048},
     {BROADCAST_MAILBOX, ANY_LOAD, SELECT_ANY_PES, 2048},
     {BROADCAST_DIRECT, ANY_LOAD, SELECT_ANY_PES, SELECT_ANY_BYTES},
     {COLLECT_MAILBOX, ANY_LOAD, SELECT_ANY_PES, SELECT_ANY_BYTES},
@@ -81,6 +93,7 @@ static const struct rule rules[] = {
     {SCAN_BARRIER, DEDICATED, 2, SELECT_ANY_BYTES},
     {SCAN_MAILBOX, ANY_LOAD, SELECT_ANY_PES, 2048},
     {SCAN_BARRIER, ANY_LOAD, SELECT_ANY_PES, SELECT_ANY_BYTES},
+    {BARRIER_TREE, CACHES, SELECT_COMBINER_PES, SELECT_ANY_BYTES},
     {BARRIER_DISSEMINATION, DEDICATED, SELECT_ANY_PES, SELECT_ANY_BYTES},
     {BARRIER_COUNTER, OVERSUBSCRIBED, SELECT_ANY_PES, SELECT_ANY_BYTES},
     {INTERNODE_REDUCE_GATHER, ANY_LOAD, SELECT_ANY_PES, 8192},
@@ -210,6 +223,7 @@ bool select_first_leader(void)
 
 void select_init(void)
 {
+    groups_init();
     STATE.first_leader = select_find_leader(pgas_self.env.internode_leader);
     STATE.radix = select_find_radix(pgas_self.env.internode_radix);
     for (int what = 0; what < SELECT_ALL; what++)
@@ -311,10 +325,13 @@ static bool select_match_row(const struct select_row *r, enum select_collective 
 static bool select_match_rule(const struct rule *r, enum select_collective what,
                               const struct select_case *c, struct candidate *o)
 {
+    enum load load = c->oversubscribed ? OVERSUBSCRIBED
+                     : c->caches       ? DEDICATED | CACHES
+                                       : DEDICATED;
+
     *o = (struct candidate){r->algorithm,
                             {0, select_block_limit(what, r->bytes, c->npes)}};
-    return algorithms[r->algorithm].what == what &&
-           (r->load & (c->oversubscribed ? OVERSUBSCRIBED : DEDICATED)) != 0 &&
+    return algorithms[r->algorithm].what == what && (r->load & load) != 0 &&
            select_parties(what, c->npes, c->nodes) <= r->pes;
 }
 
@@ -401,6 +418,7 @@ static struct select_case select_case_of(const struct shmem_team *team,
     return (struct select_case){.npes = team->npes,
                                 .nodes = select_nodes_of(team),
                                 .oversubscribed = pgas_self.oversubscribed,
+                                .caches = groups_have_caches(team),
                                 .reproducible = select_reproducible(),
                                 .first = STATE.wanted[what],
                                 .table = &STATE.table};
@@ -442,6 +460,11 @@ void select_plan(struct shmem_team *team)
     team->coll->select.planned = true;
 }
 
+bool select_world_has_caches(void)
+{
+    return groups_have_caches(team_world());
+}
+
 void select_force(enum select_collective what, enum select_algorithm algorithm)
 {
     STATE.wanted[what] = algorithm;
@@ -477,6 +500,7 @@ void select_print(FILE *out, struct shmem_team *team)
     select_plan(team);
     if (team->node_team != NULL)
         select_plan(team->node_team);
+    groups_print(out, team->node_team != NULL ? team->node_team : team);
     for (int what = 0; what < SELECT_ALL; what++) {
         bool internode = what >= SELECT_INTERNODE_REDUCE;
         const struct shmem_team *t =

@@ -112,6 +112,7 @@ const char *select_names(enum select_collective what, char *text, size_t size);
 struct select_case {
     int npes, nodes;
     bool oversubscribed; /* more PEs on the node than processors */
+    bool caches;         /* many PEs in several caches (groups_have_caches) */
     bool reproducible;
     enum select_algorithm first;      /* requested; SELECT_ALGORITHMS_ALL = none */
     const struct select_table *table; /* or NULL */
@@ -134,6 +135,8 @@ void select_force(enum select_collective what, enum select_algorithm algorithm);
  * requested for the collective, and the team is within the limits of `other`. */
 bool select_adapts(enum select_collective what, enum select_algorithm other,
                    const struct shmem_team *team);
+/* struct select_case.caches of the world team. */
+bool select_world_has_caches(void);
 /* True if the user or the tuner has requested this algorithm. */
 bool select_is_requested(enum select_algorithm algorithm);
 /* The selected algorithm among those whose results do not depend on the arrival order. */

@@ -10,6 +10,11 @@
  *   atomic increments of one word and one release store, so that each PE is scheduled
  *   once per barrier.  The last PE to arrive on a processor spins, because no other PE
  *   there can use the time; the others yield at once.
+ * - Tree, for many PEs with a processor each: a counter for each group of PEs that share
+ *   a cache (groups.h), then dissemination between the groups, then a release word for
+ *   each group.  The last PE to arrive in a group acts for it.  Of n PEs in N groups, n
+ *   and not n log n PEs read a line of another one, and most of these lines are in the
+ *   same cache; no line is read or written by more PEs than a group has members.
  */
 #include "config.h"
 
@@ -17,6 +22,7 @@
 
 #include "pgas/coll/api/active.h"
 #include "pgas/coll/sync/barrier.h"
+#include "pgas/coll/groups/groups.h"
 #include "pgas/coll/sync/internode.h"
 #include "pgas/coll/select/select.h"
 #include "pgas/coll/sync/team_coll.h"
@@ -186,6 +192,109 @@ static void barrier_count(struct shmem_team *team, const char *fn)
         barrier_wait_for(&g, word);
 }
 
+/* ---- tree ------------------------------------------------------------------------- */
+
+/* Wakes the PEs of the positions begin .. end - 1 that wait for the word: at a level
+ * above 0 those that act for a member, which may be any of it. */
+static void barrier_wake_group(const struct shmem_team *team, const struct groups *g,
+                               int begin, int end, size_t offset)
+{
+    for (int i = begin; i < end; i++)
+        if (g->order[i] != team->me)
+            rma_changed(team_here(team, offset), sizeof(uint32_t),
+                        team_world_pe(team, g->order[i]));
+}
+
+static struct barrier_group *barrier_group_of(struct shmem_team *team,
+                                              const struct groups *g, int level)
+{
+    const struct groups_level *l = &g->level[level];
+
+    return &node_words(team, g->order[l->begin[l->mine]])->tree.level[level];
+}
+
+static size_t barrier_group_offset(int level)
+{
+    return offsetof(struct node_words, tree.level) +
+           (size_t)level * sizeof(struct barrier_group) +
+           offsetof(struct barrier_group, epoch);
+}
+
+/* Invariant: `arrived` of a group is the number of arrivals of its members, modulo 2^32,
+ * in all barriers by tree; the arrival that makes it trees * members is the last one of a
+ * barrier, since no PE begins the next one before all have arrived in this one.  Returns
+ * the first level at which this PE is not the last to arrive.  acq_rel: the last arrival
+ * acquires what the others have released, and releases it with its own arrival at the
+ * next level. */
+static int barrier_tree_arrive(struct shmem_team *team, const struct groups *g)
+{
+    int level = 0;
+
+    for (; level < g->own; level++) {
+        uint32_t members = (uint32_t)g->level[level].members;
+        uint32_t all = team->coll->barrier.trees * members;
+        stress_point();
+        if (members > 1 &&
+            fetch_add_acq_rel_u32(&barrier_group_of(team, g, level)->arrived, 1) + 1 !=
+                all)
+            break;
+    }
+    return level;
+}
+
+/* As barrier_disseminate, between the groups of the last level; each group's words are on
+ * its first PE.  Its invariant holds with "group" for "PE", since the PE that acts for a
+ * group in a barrier has acquired what the one of the barrier before did. */
+static void barrier_tree_disseminate(struct shmem_team *team, const struct groups *g,
+                                     const char *fn)
+{
+    const struct groups_level *top = &g->level[g->own - 1];
+    struct node_words *mine = node_words(team, g->order[top->begin[top->mine]]);
+    uint32_t epoch = team->coll->barrier.epoch;
+
+    for (int k = 0, step = 1; step < top->n; k++, step *= 2) {
+        int to = (top->mine + step) % top->n;
+        size_t offset = offsetof(struct node_words, tree.round) +
+                        (size_t)k * sizeof(struct barrier_round);
+        stress_point();
+        store_release_u32(
+            &node_words(team, g->order[top->begin[to]])->tree.round[k].epoch, epoch);
+        barrier_wake_group(team, g, top->begin[to], top->begin[to + 1], offset);
+        struct goal goal = {&mine->tree.round[k].epoch, epoch, team, fn};
+        barrier_wait_for(&goal, team_here(team, offset));
+    }
+}
+
+/* A PE that is not the last to arrive waits for the release word of that group.  Each PE
+ * releases the groups below it, for which it has acted.  The words only increase, so
+ * that nothing is reset. */
+static void barrier_tree(struct shmem_team *team, const char *fn)
+{
+    const struct groups *g = groups_of(team);
+
+    team->coll->barrier.trees++;
+    int level = barrier_tree_arrive(team, g);
+    if (level == g->own) {
+        barrier_tree_disseminate(team, g, fn);
+    } else {
+        struct goal goal = {&barrier_group_of(team, g, level)->epoch,
+                            team->coll->barrier.epoch, team, fn};
+        barrier_wait_for(&goal, team_here(team, barrier_group_offset(level)));
+    }
+    while (--level >= 0) {
+        const struct groups_level *l = &g->level[level];
+        if (l->members == 1)
+            continue;
+        stress_point();
+        store_release_u32(&barrier_group_of(team, g, level)->epoch,
+                          team->coll->barrier.epoch);
+        barrier_wake_group(team, g, l->begin[l->mine], l->begin[l->mine + 1],
+                           barrier_group_offset(level));
+    }
+}
+
+/* ---- all --------------------------------------------------------------------------- */
+
 static _Noreturn void barrier_die_two_threads(const char *fn)
 {
     log_misuse(
@@ -252,11 +361,17 @@ static void barrier_all_pes(struct shmem_team *team, const char *fn)
         return;
     }
     team->coll->barrier.epoch++;
-    if (select_algorithm(team, SELECT_BARRIER, 0) == BARRIER_COUNTER)
+    switch (select_algorithm(team, SELECT_BARRIER, 0)) {
+    case BARRIER_COUNTER:
         barrier_count(team, fn);
-    else
+        break;
+    case BARRIER_TREE:
+        barrier_tree(team, fn);
+        break;
+    default:
         barrier_disseminate(team, fn);
-    credit_return_all(&team->coll->mailbox.calls); /* all PEs have ended all calls */
+    }
+    mailbox_note_barrier(team);
 }
 
 void barrier(struct shmem_team *team, const char *fn)

@@ -17,6 +17,8 @@
 enum {
     BARRIER_ROUNDS = 20, /* maximum rounds of dissemination: log2 of the number of PEs */
     BARRIER_CPUS = 64,   /* processors with a residency hint */
+    BARRIER_LEVELS = 3,  /* maximum levels of counters (tree) */
+    BARRIER_GROUP_ROUNDS = 16, /* log2 of the groups of the last of them */
 };
 
 /* On the first PE of a team; on the leader of each node for a team over nodes, where
@@ -29,6 +31,18 @@ struct barrier_words {
 /* On each PE, by round. */
 struct barrier_round {
     _Alignas(NODE_LINE) uint32_t epoch; /* barrier that the partner has entered */
+};
+
+/* On the first PE of each group, by level (tree): as struct barrier_words, of the members
+ * of the group. */
+struct barrier_group {
+    _Alignas(NODE_LINE) uint32_t arrived;
+    _Alignas(NODE_LINE) uint32_t epoch;
+};
+struct barrier_tree_words {
+    struct barrier_group level[BARRIER_LEVELS];
+    struct barrier_round
+        round[BARRIER_GROUP_ROUNDS]; /* of the groups of the last level */
 };
 
 /* On the first PE, by processor: the number of PEs that ran there at their last barrier,
@@ -47,10 +61,11 @@ struct departure_words {
     uint64_t mailbox_calls, nb_calls;
 };
 
-/* Invariant: counted <= epoch, modulo 2^32. */
+/* Invariant: counted + trees <= epoch, modulo 2^32. */
 struct barrier_state {
     uint32_t epoch;       /* barriers begun by this PE */
     uint32_t counted;     /* barriers among them counted in `arrived` */
+    uint32_t trees;       /* barriers among them by tree */
     int cpu;              /* processor of this PE's residency hint; -1: none */
     uint64_t inside;      /* with SHMEM_DEBUG: the thread in a collective, 0 = none */
     int inside_depth;     /* its nesting; owned by that thread */

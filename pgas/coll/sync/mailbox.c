@@ -262,6 +262,22 @@ static uint64_t mailbox_depth(const struct mailbox *b)
     return b->line ? MAILBOX_LINES : MAILBOX_SLOTS;
 }
 
+bool mailbox_barrier_covers(const struct shmem_team *team, size_t bytes)
+{
+    const struct mailbox_state *state = &team->coll->mailbox;
+    uint64_t depth = bytes <= MAILBOX_LINE_BYTES ? MAILBOX_LINES : MAILBOX_SLOTS;
+
+    return state->calls.seq + 1 <= state->before_barrier + depth;
+}
+
+void mailbox_note_barrier(struct shmem_team *team)
+{
+    struct mailbox_state *state = &team->coll->mailbox;
+
+    credit_return_all(&state->calls);
+    state->before_barrier = state->calls.seq;
+}
+
 /* Out of line, because it runs once per mailbox_depth calls if the other PEs keep up. */
 static __attribute__((noinline)) void mailbox_await_free(struct mailbox *b)
 {
@@ -298,10 +314,15 @@ void mailbox_post(struct mailbox *b)
     mailbox_wake(b, mailbox_slot_offset(b));
 }
 
+void mailbox_wake_reader(const struct mailbox *b, int i)
+{
+    mailbox_wake_one(b, mailbox_slot_offset(b), b->team->me, i);
+}
+
 void mailbox_post_to(struct mailbox *b, int i)
 {
     mailbox_publish(b);
-    mailbox_wake_one(b, mailbox_slot_offset(b), b->team->me, i);
+    mailbox_wake_reader(b, i);
 }
 
 const char *mailbox_of(const struct mailbox *b, int i)

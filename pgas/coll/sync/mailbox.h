@@ -54,6 +54,7 @@ struct mailbox_words {
 /* Invariant: credit.h. */
 struct mailbox_state {
     struct credit calls;
+    uint64_t before_barrier; /* calls before the last barrier of the team */
 };
 
 struct mailbox {
@@ -72,6 +73,12 @@ static inline bool mailbox_has(const struct shmem_team *team)
 /* For at most `bytes` from each PE, the same number on all PEs. */
 struct mailbox mailbox_open(struct shmem_team *team, size_t bytes, const char *fn);
 
+/* True if the last call that used the slot of the next call with `bytes` was before a
+ * barrier of the team, so that mailbox_own does not wait.  The same on all PEs. */
+bool mailbox_barrier_covers(const struct shmem_team *team, size_t bytes);
+/* A barrier of the team has ended: all PEs have ended all calls. */
+void mailbox_note_barrier(struct shmem_team *team);
+
 /* This PE's slot, aligned for any type; waits until all PEs have ended the call that last
  * used the slot, MAILBOX_SLOTS or MAILBOX_LINES calls ago. */
 char *mailbox_own(struct mailbox *b);
@@ -81,6 +88,8 @@ void mailbox_post(struct mailbox *b);
 void mailbox_post_to(struct mailbox *b, int i);
 /* or without a wake-up, for readers that are notified by other means. */
 void mailbox_publish(struct mailbox *b);
+/* After mailbox_publish: wake PE i of the team. */
+void mailbox_wake_reader(const struct mailbox *b, int i);
 
 /* Wait for the data of PE i of the team (acquire). */
 const char *mailbox_of(const struct mailbox *b, int i);

@@ -81,6 +81,7 @@ void team_coll_detach(struct shmem_team *team)
         team_coll_detach(team->node_team);
     if (coll == NULL)
         return;
+    groups_free(&coll->groups);
     scratch_free(&coll->reduce.ring, team->me);
     if (team->nodes != NULL) {
         int owner = internode_is_leader(team) ? team->nodes->me : SCRATCH_NO_OWNER;
@@ -117,6 +118,7 @@ static void team_coll_abandon_state(struct shmem_team *team)
     if (team->node_team != NULL)
         team_coll_abandon_state(team->node_team);
     nb_abandon(team);
+    groups_free(&coll->groups);
     scratch_free(&coll->reduce.ring, SCRATCH_NO_OWNER);
     scratch_free(&coll->scratch, SCRATCH_NO_OWNER);
     scratch_free(&coll->internode.eager, SCRATCH_NO_OWNER);

@@ -30,6 +30,7 @@
 #include "pgas/coll/sync/allgather.h"
 #include "pgas/coll/sync/arrival.h"
 #include "pgas/coll/sync/barrier.h"
+#include "pgas/coll/groups/groups.h"
 #include "pgas/coll/sync/internode.h"
 #include "pgas/coll/sync/leader_msg.h"
 #include "pgas/coll/sync/mailbox.h"
@@ -55,6 +56,7 @@ struct node_words {
     struct arrival_words arrival;
     struct reduce_words reduce;
     struct barrier_round round[BARRIER_ROUNDS];
+    struct barrier_tree_words tree;
     struct mailbox_line line[MAILBOX_LINES];
     struct barrier_cpu cpu[BARRIER_CPUS]; /* only in a job on one node */
 };
@@ -76,7 +78,7 @@ struct team_extent {
     struct nb_slot nb[NB_SLOTS];
 };
 
-enum { TEAM_BYTES_MAX = 16 * 1024 }; /* of the words, in jobs of up to 1024 nodes */
+enum { TEAM_BYTES_MAX = 18 * 1024 }; /* of the words, in jobs of up to 1024 nodes */
 _Static_assert(sizeof(struct internode_words) + 2 * INTERNODE_BUFFER_SMALL +
                        offsetof(struct node_words, cpu) <=
                    TEAM_BYTES_MAX,
@@ -90,6 +92,7 @@ struct team_coll {
     struct mailbox_state mailbox;
     size_t extent; /* offset of struct team_extent from the team's words */
     struct select_plans select;
+    struct groups groups;
     struct adapt_state adapt;
     struct reduce_state reduce;
     struct split_state split;
