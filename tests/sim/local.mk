@@ -6,12 +6,14 @@ tests_sim_libpgas_sim_la_SOURCES = $(pgas_sources) $(ft_step_sources) pgas/trans
 	pgas/transport/test/sim.c pgas/transport/test/sim.h pgas/transport/test/sim_int.h \
 	pgas/transport/test/sim_ops.c pgas/core/base/address.c \
 	tests/sim/boot.c tests/sim/failure.c tests/sim/failure_calls.c tests/sim/few_types.h \
-	tests/sim/job.c tests/sim/job.h tests/sim/job_int.h tests/sim/os.c \
+	tests/sim/job.c tests/sim/job.h tests/sim/job_int.h tests/sim/lines.c tests/sim/lines.h \
+	tests/sim/os.c \
 	tests/sim/segment.c
 tests_sim_libpgas_sim_la_CPPFLAGS = $(libpgas_la_CPPFLAGS) $(sim_CPPFLAGS)
 tests_sim_libpgas_sim_la_CFLAGS = $(libpgas_la_CFLAGS)
 tests_sim_libpgas_sim_la_LIBADD = $(op_libraries)
-sim_CPPFLAGS = -DPGAS_INSTANCES -DPGAS_SIM -include $(srcdir)/tests/sim/few_types.h
+sim_CPPFLAGS = -DPGAS_INSTANCES -DPGAS_SIM -include $(srcdir)/tests/sim/few_types.h \
+	-include $(srcdir)/tests/sim/lines.h
 
 EXTRA_PROGRAMS = tests/sim/run
 tests_sim_run_CPPFLAGS = $(libpgas_la_CPPFLAGS) $(sim_CPPFLAGS)
@@ -35,3 +37,7 @@ EXTRA_PROGRAMS += tests/sim/moved
 tests_sim_moved_CPPFLAGS = $(libpgas_la_CPPFLAGS) $(sim_CPPFLAGS)
 tests_sim_moved_SOURCES = tests/sim/moved.c
 tests_sim_moved_LDADD = tests/sim/.libs/libpgas_sim.a -lpthread -lm -ldl
+EXTRA_PROGRAMS += tests/sim/scale_node
+tests_sim_scale_node_CPPFLAGS = $(libpgas_la_CPPFLAGS) $(sim_CPPFLAGS)
+tests_sim_scale_node_SOURCES = tests/sim/scale_node.c
+tests_sim_scale_node_LDADD = tests/sim/.libs/libpgas_sim.a -lpthread -lm -ldl

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # sim.sh - simulated jobs (job.h): random programs with faults, 1500 seeds
 # (PGAS_TEST_LONG: 1 000 000); equal seeds give equal runs; the costs of the collectives and
-# of start-up on many nodes against their formulas; and mutants, each of which a seed must reveal.
+# of start-up on many nodes against their formulas, and among many PEs of a node; and mutants, each of which a seed must reveal.
 set -eu
 cd "$top_builddir"
 work=$(mktemp -d "${TMPDIR:-/tmp}/sim.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-seeds=1500 mutant_seeds=1500 nodes='16 33 64' # 33: not a power of two
-[ -z "${PGAS_TEST_LONG:-}" ] || seeds=1000000 nodes='16 33 64 256 1024 4096'
+seeds=1500 mutant_seeds=1500 nodes='16 33 64' node_pes=40 # 33: not a power of two
+[ -z "${PGAS_TEST_LONG:-}" ] || seeds=1000000 nodes='16 33 64 256 1024 4096' node_pes='17 64 100 128 256'
 processors=$(nproc)
 failures=0
 
@@ -19,7 +19,7 @@ fail() {
 
 # Two tests use these objects; the optimizer would take longer than the jobs.
 MAKEFLAGS= flock config.status make -s -j"$processors" CFLAGS=-O1 tests/sim/run tests/sim/scale tests/sim/startup \
-    tests/sim/moved
+    tests/sim/moved tests/sim/scale_node
 
 # ---- random programs
 each=$((seeds / processors))
@@ -40,6 +40,7 @@ cmp "$work/first" "$work/second" || fail 'equal seeds gave different runs'
 tests/sim/scale $nodes || fail 'scale'
 # shellcheck disable=SC2086 # words
 tests/sim/startup $nodes || fail 'startup'
+tests/sim/scale_node $node_pes || fail 'scale_node'
 
 # ---- shmem_realloc while a PE dies
 tests/sim/moved || fail 'moved'
