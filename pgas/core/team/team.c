@@ -283,7 +283,7 @@ static bool team_fill_node_team(struct shmem_team *team)
         return true;
     const struct team_nodes *n = team->nodes;
     struct shmem_team *node_team = calloc(1, sizeof *node_team);
-    int *list = malloc((size_t)n->local_pes * sizeof *list);
+    int *list = malloc(2 * (size_t)n->local_pes * sizeof *list); /* as in team_fill */
     if (node_team == NULL || list == NULL) {
         free(node_team);
         free(list);
@@ -294,6 +294,8 @@ static bool team_fill_node_team(struct shmem_team *team)
     node_team->npes = n->local_pes;
     node_team->whole = team;
     team_simplify(node_team, list);
+    if (node_team->list != NULL)
+        team_sort_indices(node_team, list + n->local_pes);
     node_team->me = team_index(node_team, pgas_self.me);
     PGAS_ASSERT(node_team->me >= 0 && n->local_pe[node_team->me] == team->me);
     team->node_team = node_team;
