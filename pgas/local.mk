@@ -87,7 +87,8 @@ pgas_sources = \
 	pgas/coll/sync/barrier.c pgas/coll/sync/barrier.h \
 	pgas/coll/algorithms/bcast.c pgas/coll/algorithms/bcast.h pgas/coll/algorithms/bcast_internode.c pgas/coll/algorithms/bcast_internode.h \
 	pgas/coll/sync/mailbox.c pgas/coll/sync/mailbox.h \
-	pgas/coll/groups/groups.c pgas/coll/groups/groups.h \
+	pgas/coll/groups/groups.c pgas/coll/groups/groups.h pgas/coll/groups/reduce_groups.c \
+	pgas/coll/groups/node_barrier.c pgas/coll/groups/node_barrier.h \
 	pgas/coll/sync/internode.c pgas/coll/sync/internode.h \
 	pgas/coll/algorithms/collect.c pgas/coll/algorithms/collect.h \
 	pgas/coll/algorithms/collect_internode.c pgas/coll/algorithms/collect_internode.h \
@@ -101,7 +102,7 @@ pgas_sources = \
 	pgas/coll/select/select_table.c pgas/coll/select/select_table.h \
 	pgas/coll/algorithms/reduce.c pgas/coll/algorithms/reduce.h pgas/coll/algorithms/reduce_int.h pgas/coll/algorithms/reduce_chain.c \
 	pgas/coll/algorithms/reduce_internode.c pgas/coll/algorithms/reduce_combiner.c \
-	pgas/coll/algorithms/reduce_leaders.c pgas/coll/algorithms/reduce_leaders_chain.c pgas/coll/algorithms/reduce_buffered.c pgas/coll/algorithms/reduce_slices.c pgas/coll/groups/reduce_groups.c \
+	pgas/coll/algorithms/reduce_leaders.c pgas/coll/algorithms/reduce_leaders_chain.c pgas/coll/algorithms/reduce_buffered.c pgas/coll/algorithms/reduce_slices.c \
 	pgas/coll/sync/remote.c pgas/coll/sync/remote.h \
 	pgas/coll/schedule/executor.c pgas/coll/schedule/executor.h \
 	pgas/coll/schedule/leader_job.c pgas/coll/schedule/leader_job.h \

@@ -27,6 +27,13 @@ little_memory() {
     run 0 --timeout $stacks_s -x SHMEM_SHARED_SIZE=64k --vnodes "$1" -n "$2" "$program" $rounds
 }
 if [ -z "$brief" ]; then for_each ucx little_memory 6 6; else little_memory 2 3; fi
+# The node phases by groups of several levels.
+for leader in first static; do
+    [ -n "$brief" ] || run 0 --timeout $stacks_s -x SHMEM_STRESS=1 -x SHMEM_COLL_GROUPS=2 \
+        -x SHMEM_BARRIER_ALGORITHM=tree -x SHMEM_REDUCE_ALGORITHM=groups \
+        -x SHMEM_BROADCAST_ALGORITHM=groups -x SHMEM_INTERNODE_LEADER=$leader \
+        --vnodes 2 -n 9 "$program" $rounds
+done
 # With results that do not depend on the order of arrival; with a transport that does not order
 # messages; with injected delays, reordering and refused posts.
 run_with_faults() {

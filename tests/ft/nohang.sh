@@ -102,6 +102,8 @@ all_internode() {
     for a in gather exchange doubling direct halving ring chain barrier; do
         job "$1" "--vnodes $2 -- $3 -c reduce" SHMEM_INTERNODE_REDUCE_ALGORITHM=$a "$4"
     done
+    job "$1" "--vnodes $2 -- $3 -c barrier_all" SHMEM_BARRIER_ALGORITHM=tree \
+        SHMEM_COLL_GROUPS=2 "$4"
     for a in eager gather stream knomial scatter barrier; do
         leader=static
         [ $((seed % 2)) = 0 ] || leader=first

@@ -127,8 +127,14 @@ static void bcast_barrier(const struct job *j)
 
 static void bcast_on_node(const struct job *j)
 {
+    enum select_algorithm a = select_algorithm(j->team, SELECT_BROADCAST, j->bytes);
+
+    /* In a node phase in which a late leader must not stall the other PEs, the root is
+     * the only PE that they may wait for. */
+    if (a == BROADCAST_GROUPS && j->team->whole != NULL && select_first_leader())
+        a = BROADCAST_MAILBOX;
     barrier_guard(j->team, j->fn);
-    switch (select_algorithm(j->team, SELECT_BROADCAST, j->bytes)) {
+    switch (a) {
     case BROADCAST_MAILBOX:
         bcast_mailbox(j);
         break;

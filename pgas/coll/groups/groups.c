@@ -29,7 +29,7 @@ bool groups_parse(const char *text, int *size)
     return true;
 }
 
-void groups_init(void)
+void groups_read_env(void)
 {
     if (!groups_parse(pgas_self.env.coll_groups, &coll_self.groups_size))
         log_die("SHMEM_COLL_GROUPS = '%s' should be auto, none, or the number of members "

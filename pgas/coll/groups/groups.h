@@ -58,7 +58,7 @@ struct groups {
 };
 
 /* Reads SHMEM_COLL_GROUPS.  An invalid value ends the job. */
-void groups_init(void);
+void groups_read_env(void);
 
 /* The groups of the team, computed in the first call. */
 const struct groups *groups_of(const struct shmem_team *team);

@@ -223,7 +223,7 @@ bool select_first_leader(void)
 
 void select_init(void)
 {
-    groups_init();
+    groups_read_env();
     STATE.first_leader = select_find_leader(pgas_self.env.internode_leader);
     STATE.radix = select_find_radix(pgas_self.env.internode_radix);
     for (int what = 0; what < SELECT_ALL; what++)

@@ -27,6 +27,7 @@
  */
 #include "config.h"
 
+#include "pgas/coll/groups/node_barrier.h"
 #include "pgas/coll/schedule/executor.h"
 #include "pgas/coll/select/select.h"
 #include "pgas/coll/sync/barrier.h"
@@ -100,9 +101,8 @@ static void internode_on_stall(const void *arg)
         internode_probe(g->team, g->from, g->timer, g->fn);
 }
 
-/* Wait for a word of a PE of this node; `here` is its symmetric address. */
-static void internode_wait_on_node(const struct shmem_team *team, const uint32_t *word,
-                                   const uint32_t *here, uint32_t value, const char *fn)
+void internode_wait_on_node(const struct shmem_team *team, const uint32_t *word,
+                            const void *here, uint32_t value, const char *fn)
 {
     struct goal g = {word, value, NO_LEADER, team, fn, NULL};
 
@@ -173,10 +173,23 @@ static uint32_t internode_all_arrivals(const struct shmem_team *team)
     return team->coll->internode.counts * (uint32_t)(team->nodes->local_pes - 1);
 }
 
+static bool internode_has_groups(struct shmem_team *team)
+{
+    struct internode_state *s = &team->coll->internode;
+
+    if (unlikely(s->phase == NODE_PHASE_UNKNOWN))
+        s->phase = node_barrier_by_groups(team) ? NODE_PHASE_GROUPS : NODE_PHASE_COUNTER;
+    return s->phase == NODE_PHASE_GROUPS;
+}
+
 /* Invariant: `arrived` of a leader is the number of arrivals of the other PEs of its
  * node, modulo 2^32.  No PE arrives again before the leader has seen all arrivals. */
-static void internode_arrive(const struct shmem_team *team)
+static void internode_arrive(struct shmem_team *team, const char *fn)
 {
+    if (internode_has_groups(team)) {
+        node_barrier_arrive(team, fn);
+        return;
+    }
     stress_point();
     if (fetch_add_acq_rel_u32(&internode_leaders_words(team)->team.barrier.arrived, 1) +
             1 ==
@@ -185,11 +198,13 @@ static void internode_arrive(const struct shmem_team *team)
                     internode_leader(team));
 }
 
-static void internode_await_node(const struct shmem_team *team, const char *fn)
+static void internode_await_node(struct shmem_team *team, const char *fn)
 {
     const uint32_t *arrived = &internode_own_words(team)->team.barrier.arrived;
 
-    if (team->nodes->local_pes > 1)
+    if (internode_has_groups(team))
+        node_barrier_arrive(team, fn);
+    else if (team->nodes->local_pes > 1)
         internode_wait_on_node(team, arrived, arrived, internode_all_arrivals(team), fn);
 }
 
@@ -199,17 +214,25 @@ void internode_wake_node(const struct shmem_team *team, const void *word, size_t
         rma_changed(word, size, team_world_pe(team, team->nodes->local_pe[k]));
 }
 
-static void internode_release_node(const struct shmem_team *team)
+static void internode_release_node(struct shmem_team *team, const char *fn)
 {
     uint32_t *epoch = &internode_own_words(team)->team.barrier.epoch;
 
+    if (internode_has_groups(team)) {
+        node_barrier_release(team, fn);
+        return;
+    }
     stress_point();
     store_release_u32(epoch, team->coll->barrier.epoch);
     internode_wake_node(team, epoch, sizeof *epoch);
 }
 
-static void internode_await_release(const struct shmem_team *team, const char *fn)
+static void internode_await_release(struct shmem_team *team, const char *fn)
 {
+    if (internode_has_groups(team)) {
+        node_barrier_release(team, fn);
+        return;
+    }
     internode_wait_on_node(team, &internode_leaders_words(team)->team.barrier.epoch,
                            &internode_own_words(team)->team.barrier.epoch,
                            team->coll->barrier.epoch, fn);
@@ -431,14 +454,14 @@ static void internode_barrier_epoch(struct shmem_team *team, const struct piggyb
 {
     team->coll->internode.counts++;
     if (!internode_is_leader(team)) {
-        internode_arrive(team);
+        internode_arrive(team, fn);
         internode_await_release(team, fn);
         return;
     }
     internode_await_node(team, fn);
     team->coll->internode.unread = 0; /* those that have arrived have ended all calls */
     internode_exchange(team, c, fn);
-    internode_release_node(team);
+    internode_release_node(team, fn);
 }
 
 void internode_barrier_sync(struct shmem_team *team, const char *fn)
@@ -470,7 +493,7 @@ void internode_barrier_last(struct shmem_team *team, const char *fn)
     team->coll->barrier.epoch++;
     team->coll->internode.counts++;
     if (!internode_is_leader(team)) {
-        internode_arrive(team);
+        internode_arrive(team, fn);
         return;
     }
     internode_flush_signals(team, fn);

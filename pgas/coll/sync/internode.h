@@ -35,7 +35,8 @@ struct internode_round {
 /* Invariant: the counters are equal on all PEs of the team, `epoch` on all leaders. */
 struct internode_state {
     uint32_t counts; /* barriers counted on this node (barrier_words.arrived) */
-    uint32_t epoch;  /* leader barriers so far */
+    enum { NODE_PHASE_UNKNOWN, NODE_PHASE_COUNTER, NODE_PHASE_GROUPS } phase;
+    uint32_t epoch; /* leader barriers so far */
     uint32_t
         buffers; /* piggybacked collectives so far; they alternate between two buffers */
     struct internode_words *leader; /* words of this node's leader; NULL: not used yet */
@@ -115,6 +116,10 @@ void internode_probe(const struct shmem_team *team, int node, struct probe_timer
 
 /* The same for the PEs of this node. */
 void internode_probe_local(const struct shmem_team *team, const char *fn);
+/* Waits until a word of a PE of this node is >= value; `here` is its symmetric address.
+ */
+void internode_wait_on_node(const struct shmem_team *team, const uint32_t *word,
+                            const void *here, uint32_t value, const char *fn);
 /* The words of this node's leader, mapped. */
 struct internode_words *internode_leaders_words(const struct shmem_team *team);
 

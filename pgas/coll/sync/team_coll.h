@@ -24,6 +24,7 @@
 #include "pgas/coll/algorithms/reduce.h"
 #include "pgas/coll/api/split.h"
 #include "pgas/coll/api/verify.h"
+#include "pgas/coll/groups/node_barrier.h"
 #include "pgas/coll/nonblocking/nb.h"
 #include "pgas/coll/select/adapt.h"
 #include "pgas/coll/select/select.h"
@@ -57,6 +58,7 @@ struct node_words {
     struct reduce_words reduce;
     struct barrier_round round[BARRIER_ROUNDS];
     struct barrier_tree_words tree;
+    struct node_barrier_words phase;
     struct mailbox_line line[MAILBOX_LINES];
     struct barrier_cpu cpu[BARRIER_CPUS]; /* only in a job on one node */
 };
