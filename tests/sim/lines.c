@@ -43,7 +43,7 @@ static struct line *lines_find(uintptr_t number)
 /* Number of copies in the cache of the PE. */
 static int lines_copies_near(const struct line *line, int pe)
 {
-    int first = pe / per_cache * per_cache, n = 0;
+    int first = pe - pgas_self.local_rank % per_cache, n = 0;
 
     for (int i = first; i < first + per_cache && i < PES_MOST; i++)
         n += line->has[i];

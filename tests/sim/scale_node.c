@@ -29,24 +29,29 @@ enum { ROOT = 3, PES_PER_CACHE = 8, WARM_UP = 2, LOOP = 64 };
 
 struct row {
     const char *collective, *variable, *algorithm;
-    int elements;
+    int elements, nodes;
 };
 
 static const struct row rows[] = {
-    {"barrier", "SHMEM_BARRIER_ALGORITHM", "dissemination", 2},
-    {"barrier", "SHMEM_BARRIER_ALGORITHM", "counter", 2},
-    {"barrier", "SHMEM_BARRIER_ALGORITHM", "tree", 2},
-    {"barrier", "SHMEM_BARRIER_ALGORITHM", "auto", 2},
-    {"broadcast", "SHMEM_BROADCAST_ALGORITHM", "mailbox", 2},
-    {"broadcast", "SHMEM_BROADCAST_ALGORITHM", "mailbox", 256},
-    {"broadcast", "SHMEM_BROADCAST_ALGORITHM", "groups", 2},
-    {"broadcast", "SHMEM_BROADCAST_ALGORITHM", "groups", 256},
-    {"broadcast", "SHMEM_BROADCAST_ALGORITHM", "auto", 2},
-    {"reduce", "SHMEM_REDUCE_ALGORITHM", "flat", 2},
-    {"reduce", "SHMEM_REDUCE_ALGORITHM", "last", 2},
-    {"reduce", "SHMEM_REDUCE_ALGORITHM", "static", 2},
-    {"reduce", "SHMEM_REDUCE_ALGORITHM", "groups", 2},
-    {"reduce", "SHMEM_REDUCE_ALGORITHM", "auto", 2},
+    {"barrier", "SHMEM_BARRIER_ALGORITHM", "dissemination", 2, 1},
+    {"barrier", "SHMEM_BARRIER_ALGORITHM", "counter", 2, 1},
+    {"barrier", "SHMEM_BARRIER_ALGORITHM", "tree", 2, 1},
+    {"barrier", "SHMEM_BARRIER_ALGORITHM", "auto", 2, 1},
+    {"broadcast", "SHMEM_BROADCAST_ALGORITHM", "mailbox", 2, 1},
+    {"broadcast", "SHMEM_BROADCAST_ALGORITHM", "mailbox", 256, 1},
+    {"broadcast", "SHMEM_BROADCAST_ALGORITHM", "groups", 2, 1},
+    {"broadcast", "SHMEM_BROADCAST_ALGORITHM", "groups", 256, 1},
+    {"broadcast", "SHMEM_BROADCAST_ALGORITHM", "auto", 2, 1},
+    {"reduce", "SHMEM_REDUCE_ALGORITHM", "flat", 2, 1},
+    {"reduce", "SHMEM_REDUCE_ALGORITHM", "last", 2, 1},
+    {"reduce", "SHMEM_REDUCE_ALGORITHM", "static", 2, 1},
+    {"reduce", "SHMEM_REDUCE_ALGORITHM", "groups", 2, 1},
+    {"reduce", "SHMEM_REDUCE_ALGORITHM", "auto", 2, 1},
+    /* The node phase among the PEs of each node. */
+    {"barrier, 2 nodes", "SHMEM_BARRIER_ALGORITHM", "counter", 2, 2},
+    {"barrier, 2 nodes", "SHMEM_BARRIER_ALGORITHM", "auto", 2, 2},
+    {"reduce, 2 nodes", "SHMEM_REDUCE_ALGORITHM", "last", 2, 2},
+    {"reduce, 2 nodes", "SHMEM_REDUCE_ALGORITHM", "auto", 2, 2},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
@@ -59,7 +64,7 @@ struct measured {
 
 static void run(const struct row *row, long *dest, const long *source)
 {
-    if (strcmp(row->collective, "barrier") == 0)
+    if (strncmp(row->collective, "barrier", 7) == 0)
         shmem_sync_all();
     else if (strcmp(row->collective, "broadcast") == 0)
         shmem_long_broadcast(SHMEM_TEAM_WORLD, dest, source, (size_t)row->elements, ROOT);
@@ -72,11 +77,11 @@ static bool is_right(const struct row *row, const long *dest)
     long n = shmem_n_pes(), sum = n * (n - 1) / 2;
     bool right = true;
 
-    if (strcmp(row->collective, "barrier") == 0)
+    if (strncmp(row->collective, "barrier", 7) == 0)
         return true;
     for (int e = 0; e < row->elements; e++)
-        right &= dest[e] ==
-                 (strcmp(row->collective, "reduce") == 0 ? sum + n * e : (long)ROOT + e);
+        right &= dest[e] == (strncmp(row->collective, "reduce", 6) == 0 ? sum + n * e
+                                                                        : (long)ROOT + e);
     return right;
 }
 
@@ -127,7 +132,8 @@ static bool measure_row(const struct row *row, int npes, int pes_per_cache,
                         struct measured *result)
 {
     struct measured m = {.row = row};
-    const struct job_config c = {.nodes = 1,
+    const struct job_config c = {.nodes = row->nodes,
+                                 .latency_ns = LINES_LOCAL_NS,
                                  .pes_per_node = npes,
                                  .pes_per_cache = pes_per_cache,
                                  .seed = 1,
@@ -142,7 +148,7 @@ static bool measure_row(const struct row *row, int npes, int pes_per_cache,
     unsetenv(row->variable);
     bool right = r.end == JOB_DONE && !m.wrong;
     *result = m;
-    printf("%6d %10d %-10s %-14s %6d %8.1f %8.1f %8lu %8lu %8lu  %s\n", npes,
+    printf("%6d %10d %-16s %-14s %6d %8.1f %8.1f %8lu %8lu %8lu  %s\n", npes,
            pes_per_cache, row->collective, row->algorithm, row->elements * 8,
            (double)m.ns / (double)LINES_LOCAL_NS,
            (double)m.loop_ns / (double)LINES_LOCAL_NS, m.count.local, m.count.remote,
@@ -182,7 +188,7 @@ int main(int argc, char **argv)
     setenv("SHMEM_YIELD_NS", "0", 1);
     setenv("SHMEM_SLEEP_NS", "1000000000000000", 1);
     setenv("SHMEM_SYMMETRIC_SIZE", "1M", 1);
-    printf("%6s %10s %-10s %-14s %6s %8s %8s %8s %8s %8s\n", "PEs", "in a cache",
+    printf("%6s %10s %-16s %-14s %6s %8s %8s %8s %8s %8s\n", "PEs", "in a cache",
            "collective", "algorithm", "bytes", "time", "in a loop", "local", "remote",
            "of a line");
     for (int k = 0; k < (argc > 1 ? argc - 1 : 3); k++) {

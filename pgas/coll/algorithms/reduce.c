@@ -42,7 +42,7 @@ static const reduce_fn rooted[] = {
     [REDUCE_SLICES] = reduce_slices_to,
     [REDUCE_TREE] = reduce_chain_buffered,
     [REDUCE_STATIC] = reduce_slices_to,
-    [REDUCE_GROUPS] = reduce_last,
+    [REDUCE_GROUPS] = reduce_groups_to,
 };
 
 static void reduce_copy_own(const struct reduce_job *j)

@@ -51,6 +51,7 @@ void reduce_chain(const struct reduce_job *j);          /* chain in arrival orde
 void reduce_tree(const struct reduce_job *j);           /* tree in arrival order */
 void reduce_static(const struct reduce_job *j);         /* tree in PE order */
 void reduce_groups(const struct reduce_job *j);         /* by groups of the PEs */
+void reduce_groups_to(const struct reduce_job *j);      /* the same, to a root */
 void reduce_chain_buffered(const struct reduce_job *j); /* buffered chain to a root */
 void reduce_slices_to(const struct reduce_job *j);      /* slices, to a root */
 
