@@ -91,9 +91,8 @@ static void sleep_to(uint64_t ns)
         os_sleep(ns - sim_now_ns());
 }
 
-/* The body of each PE: some calls, which put the lines where they are
- * in a loop of calls; then the measured
- * one, which all begin at the same time. */
+/* The body of each PE: the measured call, which all begin at the same time, follows some
+ * others, so that the lines are where a loop of calls leaves them. */
 static void measure(void *arg)
 {
     struct measured *m = arg;

@@ -65,7 +65,7 @@ static void bcast_groups(const struct job *j)
     struct shmem_team *team = j->team;
     const struct groups *g = groups_of(team);
     const int level = groups_own_level(g, team->me, j->root);
-    if (unlikely(!mailbox_barrier_covers(team, j->bytes)))
+    if (unlikely(!mailbox_barrier_covers(team, j->bytes, 1)))
         barrier_sync(team, j->fn);
     struct mailbox b = mailbox_open(team, j->bytes, j->fn);
     const char *from = j->source;

@@ -74,11 +74,12 @@ void reduce_slots(const struct reduce_job *j, char *to, const struct mailbox *b)
 /* The rooted reduction of a team on one node that has mailboxes. */
 void reduce_node_to(const struct reduce_job *j);
 
+/* False if the algorithm combines in arrival order, which the operation or the
+ * environment forbids, and it was not requested. */
+bool reduce_permits(const struct reduce_job *j, enum select_algorithm a);
+
 /* Teams over several nodes; reduce_internode_to is rooted, and serves active sets on one
  * node too. */
-/* False if the algorithm combines in arrival order and the operation, the environment and
- * the lack of a request for it forbid that. */
-bool reduce_permits(const struct reduce_job *j, enum select_algorithm a);
 void reduce_internode(const struct reduce_job *j);
 void reduce_internode_to(const struct reduce_job *j);
 /* Allreduce in place at dest between the node leaders of the team.  The leader scratch

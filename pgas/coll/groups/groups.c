@@ -7,6 +7,7 @@
 
 #include "pgas/coll/api/coll_state.h"
 #include "pgas/coll/groups/groups.h"
+#include "pgas/core/boot/locality.h"
 #include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/base/pgas.h"
@@ -49,6 +50,9 @@ static int groups_compare(const void *a, const void *b)
         return x->cache < y->cache ? -1 : 1;
     return (x->pe > y->pe) - (x->pe < y->pe);
 }
+
+_Static_assert((int)LOCALITY_PES == (int)GROUPS_MANY,
+               "caches are read where groups use them");
 
 /* Counts the caches and NUMA nodes of sorted PEs; 0 if one is unknown. */
 static void groups_count(const struct groups_pe *pes, int n, int *caches, int *numa)
@@ -245,8 +249,8 @@ void groups_free(struct groups *g)
 /* Small teams do not use groups by themselves: not computed for them. */
 bool groups_have_caches(const struct shmem_team *team)
 {
-    return !team->remote && team->psync == NULL && team->npes > GROUPS_MANY &&
-           groups_of(team)->caches;
+    return !pgas_self.oversubscribed && !team->remote && team->psync == NULL &&
+           team->npes > GROUPS_MANY && groups_of(team)->caches;
 }
 
 /* ---- representatives --------------------------------------------------------------- */

@@ -14,12 +14,12 @@
 enum { LEADER = 0 }; /* index in the node team */
 
 /* Dissemination has no node phase of its own: with many PEs groups replace it here, since
- * their alternative is a counter. */
+ * their alternative is a counter.  The team of the arrival profile has no node team. */
 bool node_barrier_by_groups(struct shmem_team *team)
 {
     struct shmem_team *node_team = team->node_team;
 
-    if (node_team->npes == 1)
+    if (node_team == NULL || node_team->npes == 1)
         return false;
     enum select_algorithm a = select_algorithm(node_team, SELECT_BARRIER, 0);
     return a == BARRIER_TREE ||

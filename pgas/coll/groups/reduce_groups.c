@@ -46,13 +46,16 @@ static void reduce_groups_gather(const struct reduce_job *j, const struct groups
 /*
  * A PE that has the result knows that all PEs have read what they read in the call `up`,
  * since the result depends on that.  So all calls before `down` have ended, and
- * mailbox_close_all is right for `down`.  It includes that of `up`.
+ * mailbox_close_all is right for `down`.  It includes that of `up`.  All PEs know that
+ * (mailbox_note_ended), so consecutive reductions need no barrier.
  */
 void reduce_groups(const struct reduce_job *j)
 {
     struct shmem_team *team = j->team;
     const struct groups *g = groups_of(team);
     const int root = g->order[0], level = groups_own_level(g, team->me, root);
+    if (unlikely(!mailbox_barrier_covers(team, reduce_bytes(j), 2)))
+        barrier_sync(team, j->fn);
     struct mailbox up = mailbox_open(team, reduce_bytes(j), j->fn);
     struct mailbox down = mailbox_open(team, reduce_bytes(j), j->fn);
     const char *result;
@@ -73,6 +76,7 @@ void reduce_groups(const struct reduce_job *j)
         groups_post(g, level, root, &down);
     copy_bytes(j->dest, result, reduce_bytes(j));
     mailbox_close_all(&down);
+    mailbox_note_ended(&up);
 }
 
 /* Without release, so that PEs run ahead.  All write to slots: as in a broadcast by
@@ -82,7 +86,7 @@ void reduce_groups_to(const struct reduce_job *j)
     struct shmem_team *team = j->team;
     const struct groups *g = groups_of(team);
     const int level = groups_own_level(g, team->me, j->root);
-    if (unlikely(!mailbox_barrier_covers(team, reduce_bytes(j))))
+    if (unlikely(!mailbox_barrier_covers(team, reduce_bytes(j), 1)))
         barrier_sync(team, j->fn);
     struct mailbox b = mailbox_open(team, reduce_bytes(j), j->fn);
 

@@ -3,9 +3,10 @@
  * internode.c - see internode.h.  Uses: core/team, core/block, rma, rma/order, probe,
  * barrier, mailbox, leader_msg, datatype/copy.
  *
- * Algorithm, for N nodes: the PEs of a node arrive at their leader (a counter); the
- * leaders synchronise over the network; each leader releases its node. Only leaders wait
- * for the network in a barrier, because an incoming message wakes only its target PE.
+ * Algorithm, for N nodes: the PEs of a node arrive at their leader (a counter, or by
+ * groups: node_barrier.h); the leaders synchronise over the network; each leader releases
+ * its node. Only leaders wait for the network in a barrier, because an incoming message
+ * wakes only its target PE.
  *
  * Between leaders: the schedule `dissemination`; up to DIRECT_NODES nodes `direct`.  A
  * message is an unacknowledged one-byte put of the epoch, or an atomic set of the word

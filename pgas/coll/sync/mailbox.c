@@ -262,12 +262,12 @@ static uint64_t mailbox_depth(const struct mailbox *b)
     return b->line ? MAILBOX_LINES : MAILBOX_SLOTS;
 }
 
-bool mailbox_barrier_covers(const struct shmem_team *team, size_t bytes)
+bool mailbox_barrier_covers(const struct shmem_team *team, size_t bytes, unsigned calls)
 {
     const struct mailbox_state *state = &team->coll->mailbox;
     uint64_t depth = bytes <= MAILBOX_LINE_BYTES ? MAILBOX_LINES : MAILBOX_SLOTS;
 
-    return state->calls.seq + 1 <= state->before_barrier + depth;
+    return state->calls.seq + calls <= state->before_barrier + depth;
 }
 
 void mailbox_note_barrier(struct shmem_team *team)
@@ -276,6 +276,12 @@ void mailbox_note_barrier(struct shmem_team *team)
 
     credit_return_all(&state->calls);
     state->before_barrier = state->calls.seq;
+}
+
+void mailbox_note_ended(const struct mailbox *b)
+{
+    PGAS_ASSERT(b->call <= b->team->coll->mailbox.calls.acked);
+    b->team->coll->mailbox.before_barrier = b->call;
 }
 
 /* Out of line, because it runs once per mailbox_depth calls if the other PEs keep up. */

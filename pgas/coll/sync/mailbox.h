@@ -73,10 +73,14 @@ static inline bool mailbox_has(const struct shmem_team *team)
 /* For at most `bytes` from each PE, the same number on all PEs. */
 struct mailbox mailbox_open(struct shmem_team *team, size_t bytes, const char *fn);
 
-/* True if the last call that used the slot of the next call with `bytes` was before a
- * barrier of the team, so that mailbox_own does not wait.  The same on all PEs. */
-bool mailbox_barrier_covers(const struct shmem_team *team, size_t bytes);
-/* A barrier of the team has ended: all PEs have ended all calls. */
+/* True if the last calls that used the slots of the next `calls` calls with `bytes` were
+ * before a barrier of the team (mailbox_note_barrier) or a call that replaces one
+ * (mailbox_note_ended), so that mailbox_own does not wait.  The same on all PEs. */
+bool mailbox_barrier_covers(const struct shmem_team *team, size_t bytes, unsigned calls);
+/* All PEs know that all PEs have ended the call: called by all of them after the same
+ * call. */
+void mailbox_note_ended(const struct mailbox *b); /* A barrier of the team has ended: all
+                                                     PEs have ended all calls. */
 void mailbox_note_barrier(struct shmem_team *team);
 
 /* This PE's slot, aligned for any type; waits until all PEs have ended the call that last
