@@ -42,4 +42,7 @@ all_programs() {
 }
 
 for_each "ofi ${long:+ucx tcp}" all_programs
+# Teams whose PEs of a node are neither in ascending order nor strided.
+sizes=5 MULTI_ONLY=teams
+[ -n "$brief$long" ] || for_each tcp all_programs
 end
