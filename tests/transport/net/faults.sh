@@ -8,7 +8,7 @@ set -eu
 . "$top_srcdir/tests/transport/net/lib.sh"
 seed=${FAULTS_SEED:-1}
 everything=delay=300us,reorder,eagain=20
-programs='order signal contexts strided default_threads' loads='hammer:20 flood:4'
+programs='order signal contexts strided default_threads' loads='hammer:20 flood:4 mixed:3000'
 [ -z "$long" ] || programs="$programs globals active alltoall barrier bcast collect lock reduce"
 [ -z "$long" ] || programs="$programs teams wait_peers contexts_threads amo_contended"
 [ -z "$brief" ] || programs='order signal' loads=

@@ -2,7 +2,9 @@
 # tests/transport/net/local.mk - jobs over several virtual nodes: the conformance suite and the
 # programs of tests/api/multi on each network transport, progress, lost peers, concurrent
 # atomics, fault injection.
-check_PROGRAMS += tests/transport/net/all_pairs tests/transport/net/dropped tests/transport/net/flood tests/transport/net/hammer tests/transport/net/killed tests/transport/net/lost \
+check_PROGRAMS += tests/transport/net/all_pairs tests/transport/net/dropped \
+	tests/transport/net/flood tests/transport/net/hammer tests/transport/net/killed \
+	tests/transport/net/lost tests/transport/net/mixed \
 	tests/transport/net/progress tests/transport/net/sleeper
 
 net_tests = \
