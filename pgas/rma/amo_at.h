@@ -13,7 +13,7 @@
 /* One call of an atomic routine. */
 struct amo_call {
     shmem_ctx_t ctx;
-    struct transport_amo amo; /* `result` is not used */
+    struct transport_amo amo; /* amo_call sets `result` */
     void *addr;               /* symmetric, of amo.size bytes */
     int pe;
     const char *fn;

@@ -378,6 +378,7 @@ struct stream {
     const char *source; /* symmetric, of this round */
     const char *from;   /* on the PE that fills the slots: the root's source; else NULL */
     uint64_t base;      /* number of the chunk before this round */
+    int parent;         /* on a leader that receives: the node that sends to it */
     struct mailbox mailbox;
     struct schedule schedule;
 };
@@ -485,7 +486,7 @@ static void bcast_stream_follow(struct stream *s, int publisher)
         if (s->job->vrank == 0)
             mailbox_await_parts(&s->mailbox, publisher, (uint64_t)i + 1);
         else
-            forwarder_await(&s->call, &signal, bcast_inter_parent(s->job, &s->schedule));
+            forwarder_await(&s->call, &signal, s->parent);
         if (s->job->vrank != 0 && internode_is_leader(s->job->team))
             forwarder_wake_node(&s->call, &signal);
         if (!bcast_stream_is_root(s))
@@ -532,9 +533,9 @@ static void bcast_stream_root_node(struct stream *s)
 static void bcast_stream_other_node(struct stream *s)
 {
     struct forwarder_signal first = bcast_stream_signal(s, 0);
-    int from = bcast_inter_parent(s->job, &s->schedule);
 
-    if (forwarder_enter(&s->call, &first, from))
+    s->parent = bcast_inter_parent(s->job, &s->schedule);
+    if (forwarder_enter(&s->call, &first, s->parent))
         bcast_stream_run(s);
     else
         bcast_stream_follow(s, 0);

@@ -3,8 +3,8 @@
  * locality.h - the last-level cache and the NUMA node on which a PE runs.
  *
  * Read from sysfs, because to load an hwloc topology in each of hundreds of PEs would
- * take longer than the rest of shmem_init. Uses: binding, number.  Used by: nodeseg,
- * coll/groups/groups.
+ * take longer than the rest of shmem_init.
+ * Uses: binding.  Used by: nodeseg, coll/groups/groups.
  */
 #ifndef PGAS_CORE_LOCALITY_H
 #define PGAS_CORE_LOCALITY_H

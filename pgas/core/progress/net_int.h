@@ -242,6 +242,8 @@ void net_unlock(struct net_ctx *c);
  * progress returns the number of events, or 1 if operations have ended without one; send
  * returns whether operations have ended. */
 int net_ctx_progress(struct net_ctx *c);
+/* net_ctx_progress by this function of the transport. */
+int net_ctx_progress_by(struct net_ctx *c, int (*progress)(struct transport_ctx *ctx));
 int net_ctx_arm(struct net_ctx *c);
 bool net_ctx_send(struct net_ctx *c);
 /* Outstanding operations; the lock is held. */
@@ -333,7 +335,7 @@ void net_back_off(unsigned *turns, bool stalled);
 /* ---- net_thread.c ---------------------------------------------------------------- */
 
 /* Wakes the progress thread if it sleeps.  Call after the first outstanding operation on
- * a user context. */
+ * a user context, and after `held` was set. */
 void net_kick(struct net *n);
 
 void net_thread_start(struct net *n);

@@ -95,13 +95,12 @@ static uint32_t net_posts_per_progress(void)
 static int net_ctx_progress_posting(struct net_ctx *c)
 {
     struct net *n = pgas_self.net;
-    uint64_t pending = net_ctx_pending(c);
-    int events = n->t->progress_posting(c->t);
+    int events = net_ctx_progress_by(c, n->t->progress_posting);
 
     net_polled(c);
     store_relaxed_u32(&n->held, 1);
     net_kick(n);
-    return net_ctx_changed(c, pending, events) && events <= 0 ? 1 : events;
+    return events;
 }
 
 /* Progresses a full context, and any context after some posts: a posting loop then reaps

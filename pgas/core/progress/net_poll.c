@@ -87,12 +87,17 @@ bool net_ctx_changed(struct net_ctx *c, uint64_t pending, int events)
     return true;
 }
 
-int net_ctx_progress(struct net_ctx *c)
+int net_ctx_progress_by(struct net_ctx *c, int (*progress)(struct transport_ctx *ctx))
 {
     uint64_t pending = net_ctx_pending(c);
-    int events = pgas_self.net->t->progress(c->t);
+    int events = progress(c->t);
 
     return net_ctx_changed(c, pending, events) && events <= 0 ? 1 : events;
+}
+
+int net_ctx_progress(struct net_ctx *c)
+{
+    return net_ctx_progress_by(c, pgas_self.net->t->progress);
 }
 
 int net_ctx_arm(struct net_ctx *c)
