@@ -182,6 +182,7 @@ ft_step_sources = \
 noinst_LTLIBRARIES += libft.la
 libft_la_SOURCES = $(ft_step_sources) \
 	pgas/core/base/address.c pgas/core/base/address.h \
+	pgas/core/base/seal.c pgas/core/base/seal.h \
 	pgas/ft/agent/ft_agent.c pgas/ft/agent/ft_agent.h pgas/ft/agent/ft_agent_int.h pgas/ft/agent/ft_agent_pe.c \
 	pgas/ft/agent/ft_domain.c pgas/ft/agent/ft_domain.h \
 	pgas/ft/agent/ft_mesh.c pgas/ft/agent/ft_mesh.h pgas/ft/agent/ft_mesh_auth.c pgas/ft/agent/ft_mesh_int.h \

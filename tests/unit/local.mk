@@ -15,7 +15,7 @@ UNIT_TESTS = \
 	tests/unit/pack_tune_test tests/unit/peer_test tests/unit/perform_blocks_test \
 	tests/unit/place_test tests/unit/placement_test tests/unit/plan_test tests/unit/pmix_net_test \
 	tests/unit/pool_test tests/unit/reaper_test tests/unit/rings_test tests/unit/route_test \
-	tests/unit/select_test tests/unit/sim_test tests/unit/slot_test tests/unit/stack_place_test \
+	tests/unit/seal_test tests/unit/select_test tests/unit/sim_test tests/unit/slot_test tests/unit/stack_place_test \
 	tests/unit/starter_test tests/unit/team_test tests/unit/ticket_test tests/unit/tree_test \
 	tests/unit/tune_test
 # The lock itself is compiled with delays, too.
