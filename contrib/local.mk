@@ -11,7 +11,7 @@ EXTRA_DIST    += contrib/openshmem.pc.in contrib/OpenSHMEMConfig.cmake.in \
 	docs/FAILURES.md docs/SCALING.md docs/TUNING.md docs/TUTORIAL.md \
 	pgas/core/README.md pgas/coll/README.md pgas/ft/README.md pgas/ft/protocol/README.md \
 	pgas/rma/README.md pgas/datatype/README.md pgas/threads/README.md tools/oshrun/README.md \
-	quickstart tools/stages.sh tools/show-tail.sh tools/run-tests tools/clang-check tools/plan.awk \
+	quickstart tools/stages.sh tools/show-tail.sh tools/run-tests tools/unsteady.sh tools/clang-check tools/plan.awk \
 	tools/archive-complete \
 	.clang-format .editorconfig .ci/run
 
