@@ -34,7 +34,7 @@ report_has() {
 }
 expect_report() {
     start -v -n 2 "$bugs/again_fail" "$1"
-    until_true 10 grep -q hangs "$work/out" || fail "$1: PE 1 does not reach the hang"
+    until_true 30 grep -q hangs "$work/out" || fail "$1: PE 1 does not reach the hang"
     until_true 20 report_has "$2" "$3" || {
         fail "$1: no report has '$2' and '$3'"
         tail -n 8 "$work/err" | sed 's/^/    /'

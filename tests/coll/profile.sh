@@ -14,7 +14,9 @@ blank_bytes=40000 # a screenshot of an empty page is smaller
 # profiled ARGS...: run with SHMEM_PROFILE_ARRIVAL; all reports must be written.
 profiled() {
     rm -f "$report"*
+    steady_begin
     run 0 -x SHMEM_PROFILE_ARRIVAL="$report" "$@"
+    steady_took
     [ ! -s "$work/err" ] || fail "$*: unexpected messages: $(cat "$work/err")"
     [ -s "$report" ] && [ -s "$report.html" ] || fail "$*: there is no report"
     [ -s "$report.oshprof" ] || fail "$*: there is no raw profile"
@@ -39,6 +41,11 @@ equals() {
     [ "$2" = "$3" ] || fail "$1 is '$2', not '$3'"
 }
 
+# timed COMMAND...: at_least or equals, of a figure that depends on the delays of PEs.
+timed() {
+    (fail() { exit 1; } && "$@") || steady_late "$took" "$2 is '$3', not $4"
+}
+
 # The expected values follow from profile.c.
 check_report() {
     sites='calls by site and size'
@@ -49,11 +56,11 @@ check_report() {
     equals 'calls of teams' "$(figure "$sites" shmem_short_broadcast 4)" 6
     equals 'calls of the active set' "$(figure "$sites" shmem_long_max_to_all 4)" 1
     equals 'size of the active set' "$(figure "$sites" shmem_long_max_to_all 3)" '32 B'
-    at_least 'Omega, us,' "$(figure "$sites" shmem_long_sum_reduce 6)" 15000
-    at_least 'the worst-case factor' "$(figure "$sites" shmem_long_sum_reduce 8)" 10
+    timed at_least 'Omega, us,' "$(figure "$sites" shmem_long_sum_reduce 6)" 15000
+    timed at_least 'the worst-case factor' "$(figure "$sites" shmem_long_sum_reduce 8)" 10
     last='PEs that arrive last'
-    equals 'the PE that arrives last' "$(figure "$last" shmem_long_sum_reduce 3)" 1
-    at_least 'how often it does' "$(figure "$last" shmem_long_sum_reduce 5)" 6
+    timed equals 'the PE that arrives last' "$(figure "$last" shmem_long_sum_reduce 3)" 1
+    timed at_least 'how often it does' "$(figure "$last" shmem_long_sum_reduce 5)" 6
     case $(figure 'call sites' shmem_long_sum_reduce 3) in
     late_reduce | late_reduce\ at\ profile.c:*) ;;
     *) fail "the late site is $(figure 'call sites' shmem_long_sum_reduce 3)" ;;
@@ -74,7 +81,7 @@ figure_class() {
 # within a node takes less than half the time of one between nodes, over TCP.
 check_node_factor() {
     echo "$1 $2" | awk '{ exit !($2 > 0 && $4 > 0 && $3 / $4 < 0.5 * $1 / $2) }' ||
-        fail "factors of the job '$1' and of a node '$2' come from one message time"
+        steady_late "$took" "factors of the job '$1' and of a node '$2' come from one message time"
 }
 
 # The page needs no other file and no network, and contains the data.

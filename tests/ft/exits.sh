@@ -65,10 +65,10 @@ all() {
 # front FT SIGNAL STATUS: oshrun itself is killed; its PEs end.
 front() {
     start -x SHMEM_FT="$1" -n 4 "$exits" sleep
-    until_true 10 sleeping || fail "the PEs do not sleep"
+    until_true 30 sleeping || fail "the PEs do not sleep"
     kill -s "$2" "$pid"
     ended_with "$3"
-    until_true 5 no_process || fail "$1, SIG$2 to oshrun: processes are left: $(marked)"
+    until_true 30 no_process || fail "$1, SIG$2 to oshrun: processes are left: $(marked)"
     rm -rf "$work/tmp"
     mkdir "$work/tmp"
 }

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TAG = 7, WAIT_MS = 10000, AGAIN_MS = 100 };
+enum { TAG = 7, WAIT_MS = 30000, AGAIN_MS = 100 };
 
 static atomic_int events, handled; /* number of reports of the victim */
 static int victim, last;

@@ -64,7 +64,7 @@ interrupted() {
     took=$((($(date +%s%N) - began) / 1000000))
     [ "$status" = "$want" ] || { echo "FAIL: $name: status $status, not $want"; failures=1; }
     [ "$took" -le 20000 ] || { echo "FAIL: $name: took $took ms"; failures=1; }
-    until_true 10 is_gone || { echo "FAIL: $name: left processes $(marked)"; failures=1; }
+    until_true 30 is_gone || { echo "FAIL: $name: left processes $(marked)"; failures=1; }
     for left in $(marked); do kill -KILL "$left" || :; done
 }
 

@@ -21,7 +21,7 @@ enum {
     SHARE = 10, /* of the judged time; a longer delay makes the judgement void */
     LINE = 80,
     NAP_MS = 10,
-    NAPS = 500, /* for the next samples of the watch, which may be delayed too */
+    NAPS = 2000, /* for the next samples of the watch, which may be delayed too */
     NS_PER_MS = 1000000,
 };
 

@@ -36,16 +36,24 @@ steady_begin() {
     steady_began=$(steady_now)
 }
 
-# steady_within MS WHAT: sets $took; judges that it is at most MS since steady_begin.
+# steady_within MS WHAT: sets $took, the time since steady_begin; judges that it is at most MS.
 steady_within() {
-    took=$(($(steady_now) - steady_began))
-    [ "$took" -le "$1" ] || steady_late "$took" "$2 took $took ms, more than $1"
+    steady_took
+    steady_judge "$@"
+}
+
+# steady_took: only ends the interval.  steady_is_within MS: only asks.  steady_judge MS WHAT:
+# judges, later.
+steady_took() { took=$(($(steady_now) - steady_began)); }
+steady_is_within() { [ "$took" -le "$1" ]; }
+steady_judge() {
+    steady_is_within "$1" || steady_late "$took" "$2 took $took ms, more than $1"
 }
 
 # steady_late MS MESSAGE: a judgement on an interval of MS, which ends now, is not met.
 steady_late() {
     steady_read
-    first=$sample tries=500
+    first=$sample tries=2000
     # The second sample from now on began after the interval.
     while [ "$first" -gt 0 ] && [ "$sample" -lt $((first + 2)) ] && [ $tries -gt 0 ]; do
         sleep 0.01
@@ -65,6 +73,18 @@ steady_late() {
 # steady_is_void MS DELAYED_NS STOLEN_NS: more than a tenth of the judged time was lost.
 steady_is_void() {
     [ $((($2 + $3) * 10)) -gt $(($1 * 1000000)) ]
+}
+
+# steady_ended STATUS WHAT: a part of the test, a process of its own, has ended with STATUS.
+steady_ended() {
+    case $1 in
+    0) ;;
+    75)
+        steady_lost=$((steady_lost + 1))
+        echo "unsteady: $2"
+        ;;
+    *) fail "$2" ;;
+    esac
 }
 
 # steady_end: exits with 75 if a judgement was void.

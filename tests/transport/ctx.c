@@ -21,9 +21,9 @@ enum {
     ROOM = 500 << 10, /* of each thread, in the slot of its PE */
     COUNT_WORD = 0,
     SLEEP_MS = 1000,
-    SLEEP_MAX_MS = 15000,
+    SLEEP_MAX_MS = 30000,
     SLEEPER_DONE = 2, /* word in shared memory */
-    WAKE_MS = 3000,   /* an armed fd must become readable within this time */
+    WAKE_MS = 20000,  /* an armed fd must become readable within this time */
     NS_PER_MS = 1000000,
 };
 

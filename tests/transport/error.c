@@ -95,7 +95,7 @@ static void check_reported(struct pe *pe)
 static void use_dead(struct pe *pe, struct chan *chan)
 {
     const uint64_t start = now_ns();
-    const uint64_t end = start + (pe->options->memory ? ns_per_s / 2 : 15 * ns_per_s);
+    const uint64_t end = start + (pe->options->memory ? ns_per_s / 2 : 25 * ns_per_s);
     unsigned i = 0;
     int error = 0;
 

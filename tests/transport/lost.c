@@ -29,8 +29,8 @@ enum {
     BLOCKS = 40, /* more than a context of ofi has bounce buffers */
     BLOCKS_SPACE = 64 << 10,
     SETTLE_MS = 50,
-    LATE_MS = 300,   /* for effects of operations that have completed */
-    LIMIT_MS = 5000, /* for quiet after lost() */
+    LATE_MS = 300,    /* for effects of operations that have completed */
+    LIMIT_MS = 20000, /* for quiet after lost(); less than the timeout of the transport */
 };
 static const uint64_t ns_per_ms = 1000000;
 

@@ -18,6 +18,7 @@
 
 #include "pgas/transport/transport.h"
 
+enum { PAIR_WAIT_MS = 20000 }; /* upper limit of what load may prolong */
 enum { PAIR_PES = 2, PAIR_WORDS = 4096, PAIR_TEXT_MAX = 512 };
 
 struct pair {
@@ -46,10 +47,10 @@ void pair_open(struct pair *pair, const struct transport *t, const char *avoid,
 void pair_close(struct pair *pair);
 /* Calls progress once for each PE. */
 void pair_progress(struct pair *pair);
-/* Progress until the condition holds; fails after 10 s. */
+/* Progress until the condition holds; fails after PAIR_WAIT_MS. */
 #define PAIR_UNTIL(pair, until, what)                                                    \
-    for (uint64_t end_ = pair_now_ms() + 10000; !(until); pair_progress(pair))           \
-    CHECK(pair_now_ms() < end_, "waited 10 s for %s", what)
+    for (uint64_t end_ = pair_now_ms() + PAIR_WAIT_MS; !(until); pair_progress(pair))    \
+    CHECK(pair_now_ms() < end_, "waited %d ms for %s", PAIR_WAIT_MS, what)
 /* Progress until world->failed was called `failures` times in PE pe; fails if it was
  * called more often. */
 void pair_until_failed(struct pair *pair, int pe, int failures, const char *what);

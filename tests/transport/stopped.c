@@ -19,6 +19,7 @@ enum {
     POLL_MS = 10,
     US_PER_MS = 1000,
     CONNECT_MS = 1500,
+    LATE_MS = 20000, /* upper limit of what load may prolong */
     BUSY_MS = 750, /* limit of processor time: allows the harness's polls, not spinning */
 };
 static const uint64_t ns_per_ms = 1000000;
@@ -181,7 +182,7 @@ static void connect_fails(struct pe *pe)
     }
     took = (now_ns() - start) / ns_per_ms;
     CHECK(pe, status < 0, "a get from a stopped PE succeeded");
-    CHECK(pe, took >= CONNECT_MS && took < CONNECT_MS + STOP_MS,
+    CHECK(pe, took >= CONNECT_MS && took < CONNECT_MS + LATE_MS,
           "connecting failed after %llu ms, the timeout is %d ms",
           (unsigned long long)took, CONNECT_MS);
     CHECK(pe, cpu_ms() - cpu < BUSY_MS, "connecting took %.0f ms of processor time",

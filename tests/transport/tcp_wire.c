@@ -19,7 +19,7 @@
 #include "pgas/transport/tcp/tcp.h"
 #include "tests/transport/pair.h"
 
-enum { A, B, WORD = 5, MARK = 0x5a5a, WAIT_MS = 2000, BYTES_MAX = 4096 };
+enum { A, B, WORD = 5, MARK = 0x5a5a, WAIT_MS = 20000, BYTES_MAX = 4096 };
 
 static struct pair pair;
 static int rejected; /* malformed messages that were reported so far */

@@ -88,12 +88,12 @@ static void *answer(void *arg)
     return NULL;
 }
 
-/* A lost wake-up costs 160/16 s: a rate of 1/500 fails; a busy machine (0.7 ms) passes.
- */
+/* A lost wake-up costs 1600/16 s: a single one fails; a busy machine (0.7 ms a round)
+ * passes. */
 Test(block, ping_pong_of_sleepers_loses_no_wake_up, .init = world, .timeout = 120)
 {
     pthread_t t;
-    pgas_self.env.sleep_ns = UINT64_C(160) * 1000000000;
+    pgas_self.env.sleep_ns = UINT64_C(1600) * 1000000000;
     uint64_t begin = clock_ns();
 
     pthread_create(&t, NULL, answer, NULL);
@@ -105,8 +105,8 @@ Test(block, ping_pong_of_sleepers_loses_no_wake_up, .init = world, .timeout = 12
         wait_for(&a);
     }
     pthread_join(t, NULL);
-    double ms = (double)(clock_ns() - begin) / 1e6;
-    cr_assert_lt(ms / ROUNDS, 20.0, "%.2f ms per round: wake-ups are lost", ms / ROUNDS);
+    double s = (double)(clock_ns() - begin) / 1e9;
+    cr_assert_lt(s, 40.0, "%.1f s: a wake-up was lost", s);
 }
 
 static void *wait_own(void *arg)

@@ -19,7 +19,7 @@
 
 TestSuite(bootstrap, .timeout = 30);
 
-enum { FUZZ_ROUNDS = 50000, WAIT_MS = 50, LONG_MS = 5000 };
+enum { FUZZ_ROUNDS = 50000, WAIT_MS = 50, LONG_MS = 20000 };
 
 static char said[ERROR_BYTES];
 static int errors;

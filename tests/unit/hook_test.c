@@ -18,7 +18,7 @@ enum {
     FENCE = -1, /* in the log, as a PE */
     TURNS_MAX = 10000,
     WAKE_MS = 20,
-    WAIT_MS = 5000,
+    WAIT_MS = 20000,
 };
 
 TestSuite(hook, .timeout = 60);

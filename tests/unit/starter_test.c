@@ -23,7 +23,7 @@
 #define LINES_MAX 400
 #define WAIT_MS   20000
 #define SHORT_MS  300
-#define STOPS_MS  10000
+#define STOPS_MS  20000
 
 /* Like ssh: the arguments after the host are joined to one shell command. */
 #define AS_SSH "host=$1; shift; HOST=$host exec sh -c \"$*\""
@@ -245,7 +245,7 @@ static pid_t said_pid(const char *what)
 /* The process does not exist, not even as a zombie (orphans become our children). */
 static void expect_gone(pid_t pid)
 {
-    for (int i = 0; i < 100 && kill(pid, 0) == 0; i++) {
+    for (int i = 0; i < WAIT_MS / 10 && kill(pid, 0) == 0; i++) {
         while (waitpid(-1, NULL, WNOHANG) > 0)
             continue;
         usleep(10000);

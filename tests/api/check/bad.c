@@ -21,7 +21,7 @@ enum {
     ARGS_MAX = 10,
     CASES_MAX = 16,
     TEXT_MAX = 1200,
-    LIMIT_MS = 2000,
+    LIMIT_MS = 20000,
     FAILURES_MAX = 20,
     GOOD_BYTES = 4096, /* size of valid arrays */
 };

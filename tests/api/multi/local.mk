@@ -68,6 +68,8 @@ tests_api_multi_boot_fake_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
 tests_api_multi_boot_fake_LDADD = $(PMIX_LIBS)
 tests_api_multi_boot_map_pes_LDADD = $(libpgas)
 tests_api_multi_coll_mix_pes_LDADD = $(libpgas)
+tests_api_multi_wait_peers_pes_SOURCES = tests/api/multi/wait_peers.c $(steady)
+tests_api_multi_wake_pes_SOURCES = tests/api/multi/wake.c $(steady)
 
 TESTS      += $(pes_tests) $(pes_scripts)
 EXTRA_DIST += tests/run-pes tests/api/multi/sizes.txt tests/api/multi/cxx.cc tests/api/multi/boot_lib.sh \

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # runner.sh - a test of run-pes: it must fail for a bad status, a leftover process or a
-# leftover file, and pass on a skip.  A small script replaces oshrun.
+# leftover file, pass on a skip, and be unsteady with an unsteady run.  A small script replaces oshrun.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -17,6 +17,8 @@ case $5 in
 */good.pes) exit 0 ;;
 */skip.pes) exit 77 ;;
 */skip-one.pes) [ "$4" -ne 1 ] || exit 77 ;;
+*/unsteady.pes) [ "$4" -ne 2 ] || exit 75 ;;
+*/unsteady-bad.pes) [ "$4" -ne 2 ] || exit 75; [ "$4" -lt 3 ] || exit 5 ;;
 */bad.pes) [ "$4" -lt 3 ] || exit 5 ;;
 */process.pes) sleep 30 >/dev/null 2>&1 & ;;
 */file.pes) : >"$TMPDIR/left" ;;
@@ -41,6 +43,8 @@ expect good 0
 expect skip 77
 expect skip-one 0
 expect bad 1 'with 3 PEs ended with status 5'
+expect unsteady 75
+expect unsteady-bad 1 'with 3 PEs ended with status 5'
 expect process 1 'left processes'
 expect file 1 'left files'
 expect brief 0

@@ -38,7 +38,7 @@
 enum {
     PES_MAX = 64,
     DELAY_MS = 200,
-    WAIT_MS = 15000, /* for an event */
+    WAIT_MS = 30000, /* for an event */
     AGAIN_MS = 150,  /* for one too many */
     HANG_S = 60,
     BAD = 99,

@@ -60,7 +60,7 @@ done
 # Starts PEs with children and waits until they run.
 start_families() {
     start -n 2 sh -c 'sleep 60 & echo is there; wait'
-    until_true 10 grep -q there "$work/out" || fail "the PEs do not start"
+    until_true 30 grep -q there "$work/out" || fail "the PEs do not start"
 }
 
 # Processes in the groups of the PEs are killed too.
@@ -75,7 +75,7 @@ there() {
 }
 kill_strays() {
     start "$@"
-    until_true 10 there || fail "the PEs do not start: $*"
+    until_true 30 there || fail "the PEs do not start: $*"
     kill -KILL "$pid"
     wait "$pid" || true
     check_nothing_left "$*"
@@ -102,7 +102,7 @@ check_nothing_left "without a reaper"
 
 # Without both, the kernel still ends the PEs; only files can stay.
 start -n 2 sh -c 'echo is there; exec sleep 60'
-until_true 10 grep -q there "$work/out" || fail "the PEs do not start"
+until_true 30 grep -q there "$work/out" || fail "the PEs do not start"
 kill -KILL "$(reaper)"
 kill -KILL "$pid"
 wait "$pid" || true

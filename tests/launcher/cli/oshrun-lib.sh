@@ -2,6 +2,9 @@
 # shellcheck shell=sh
 # oshrun-lib.sh - functions of the tests of oshrun.  Sourced, not run.
 #
+# A test that judges time calls steady_begin and steady_within (tests/steady/steady.sh): it
+# exits with 75 if it was not met because the test did not get its processor.
+#
 # Every oshrun has a mark in its environment, which identifies processes left behind, and
 # its own TMPDIR, which must be empty at the end.
 
@@ -13,6 +16,8 @@ mark=PGAS_TEST_MARK=$$.$(basename "$work")
 failures=0
 limit_s=${limit_s:-60}
 
+. "$top_srcdir/tests/steady/steady.sh"
+
 trap 'rm -rf "$work"' EXIT
 trap 'exit 99' INT TERM HUP
 
@@ -21,7 +26,8 @@ fail() {
     failures=$((failures + 1))
 }
 
-# run STATUS ARGS...: oshrun must exit with STATUS; output in $work/out and $work/err.
+# run STATUS ARGS...: oshrun must exit with STATUS; output in $work/out and $work/err.  A PE
+# that exits with 75 was unsteady (tests/steady/steady.h).
 run() {
     want=$1
     shift
@@ -29,7 +35,10 @@ run() {
     timeout -s KILL "$limit_s" env "$mark" TMPDIR="$work/tmp" "$OSHRUN" "$@" \
         >"$work/out" 2>"$work/err" || got=$?
     [ "$got" = "$want" ] && return 0
-    fail "oshrun $*: exit status $got, expected $want"
+    case $got in
+    75) steady_ended 75 "oshrun $*" && sed 's/^/    /' "$work/out" ;;
+    *) fail "oshrun $*: exit status $got, expected $want" ;;
+    esac
     sed 's/^/    /' "$work/err"
 }
 
@@ -103,5 +112,6 @@ now_ms() {
 finish() {
     check_nothing_left "at the end"
     [ "$failures" = 0 ] || echo "$failures checks failed"
-    [ "$failures" = 0 ]
+    [ "$failures" = 0 ] || return 1
+    steady_end
 }

@@ -22,7 +22,7 @@ there() { [ "$(grep -c 'is there' "$work/out")" = "$1" ]; }
 visit() {
     start --vnodes 2 -n 4 sh -c 'echo "is there"; read x <"$1" || :
         exec "$2" good' sh "$work/hold" "$client"
-    until_true 10 there 4 || fail "$1: the PEs do not start"
+    until_true 30 there 4 || fail "$1: the PEs do not start"
     for p in $pid $(daemons "$pid" | head -1); do
         "$unauth" "$p" "$1" "$seconds" "$$" >"$work/visits" || fail "$1: no visits at $p"
         [ "$(cat "$work/visits")" -ge 2 ] || fail "$1: $(cat "$work/visits") visits"
@@ -52,7 +52,7 @@ ended_with 0
 # A daemon without a bootstrap line, or with an invalid one.
 for line in '' 'hello' 'oshrun 1' 'oshrun 99 0 nonce=00 at=x timeout=1 window=1'; do
     got=0
-    echo "$line" | timeout 10 "$OSHRUN" --node-daemon >"$work/out" 2>"$work/err" || got=$?
+    echo "$line" | timeout 30 "$OSHRUN" --node-daemon >"$work/out" 2>"$work/err" || got=$?
     [ "$got" = 1 ] || fail "a daemon with bootstrap line '$line' ended with $got"
     [ "$(wc -l <"$work/err")" = 1 ] || fail "bootstrap line '$line': $(cat "$work/err")"
 done

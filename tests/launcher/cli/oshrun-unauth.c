@@ -33,7 +33,7 @@
 #define PORTS_MAX 8
 #define OPEN_MAX  100
 #define CHUNK     512
-#define CALL_MS   5000
+#define CALL_MS   20000
 #define PATH_LEN  64
 #define LISTENING 0x0A
 #define GREETING  "oshrun-auth"

@@ -18,7 +18,7 @@
 #include <time.h>
 
 #define MS         1000000ull
-#define AT_ONCE_MS 10000u
+#define AT_ONCE_MS 20000u
 #define LOCAL_MS   2000u /* time-out of libpmix for data of PEs of the node */
 #define TIMEOUT_S  1
 #define ROUNDS     12 /* of fences of the same sets */

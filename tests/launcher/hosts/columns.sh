@@ -12,9 +12,9 @@
 # shellcheck disable=SC2016 # the PEs expand $PMIX_RANK
 columns=${TABLE_COLUMNS:-'start exit signal abort input output usr1 ctrl_c'}
 per_node=2
-limit_s=30
-end_ms=15000 # of a job that a PE has ended; its other PEs would run for 60 s
-left_s=10    # until nothing is left
+limit_s=40
+end_ms=25000 # of a job that a PE has ended; its other PEs would run for 60 s
+left_s=30    # until nothing is left
 big=10000000
 text='a line of some length'
 head -c $big /dev/urandom >"$work/random"

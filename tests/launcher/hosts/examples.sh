@@ -30,7 +30,7 @@ example() {
         fail "$*: status $got"
         show
     }
-    check_hosts "$*" $patience_s || :
+    check_hosts "$*" || :
 }
 
 heat() {

@@ -19,7 +19,7 @@ short=1
 # The build tests the others.
 [ -z "${DISTCHECK:-}" ] || ways=hosts faults=kill
 end_ms=25000  # the job, after the fault
-clean_s=10    # reachable hosts, after the end of the job
+clean_s=30    # reachable hosts, after the end of the job
 alone_ms=25000 # a host that is cut off is clean, after the fault
 nodes=3
 per_node=2
@@ -245,7 +245,7 @@ strike_sample() {
     faults=$all
 }
 
-limit_s=20
+limit_s=40
 SHMEM_LAUNCH_START_TIMEOUT=8 # of daemons that have not called: 30 without this
 export SHMEM_LAUNCH_START_TIMEOUT SHMEM_LAUNCH_TIMEOUT SHMEM_LAUNCH_FANOUT
 for way in $ways; do

@@ -76,7 +76,7 @@ left_of_ours() {
 
 # check_hosts WHAT [SECONDS]: fails if anything is left on the hosts, and removes it.
 check_hosts() {
-    until_true "${2:-10}" clean && return 0
+    until_true "${2:-30}" clean && return 0
     left_of_ours >/dev/null || {
         echo "$1: removed a slurmstepd that hung"
         "$hosts" wipe

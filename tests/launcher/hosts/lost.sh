@@ -66,7 +66,7 @@ lose_host() {
         show
     }
     [ "$launcher" = oshrun ] || "$hosts" wipe
-    check_hosts "$what" $patience_s || :
+    check_hosts "$what" || :
     echo "$what: $took ms, status $got: $(grep "$message" "$work/err" | head -n 1)"
 }
 

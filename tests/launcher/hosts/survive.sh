@@ -15,7 +15,7 @@ ways=${SURVIVE_WAYS:-'kill cut lossy'}
 [ -z "${PGAS_TEST_LONG:-}" ] || ways=${SURVIVE_WAYS:-'kill cut mute slurm lossy'}
 npes=6
 end_ms=20000   # the job, after the fault
-alone_s=15     # a host that is cut off is clean, after the fault
+alone_s=30     # a host that is cut off is clean, after the fault
 limit_s=30
 SHMEM_FT=continue SHMEM_LAUNCH_TIMEOUT=1
 export SHMEM_FT SHMEM_LAUNCH_TIMEOUT

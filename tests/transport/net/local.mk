@@ -23,4 +23,5 @@ net_tests = \
 	tests/transport/net/sleeper.sh
 TESTS      += $(net_tests)
 EXTRA_DIST += $(net_tests) tests/transport/net/lib.sh tests/transport/net/conform.sh
+tests_transport_net_sleeper_SOURCES = tests/transport/net/sleeper.c $(steady)
 tests_transport_net_dropped_LDADD = $(libpgas)

@@ -31,12 +31,11 @@ all_programs() {
     [ -z "$brief" ] || list=$few
     for name in ${MULTI_ONLY:-$list}; do
         begin=$(now_ms)
+        status=0
         PES_VNODES=2 PES_SIZES=$(sizes_of "$name") \
-            sh "$top_srcdir/tests/run-pes" "$multi/$name.pes" >"$work/out" 2>&1 ||
-            {
-                fail "$SHMEM_TRANSPORT: $name"
-                cat "$work/out"
-            }
+            sh "$top_srcdir/tests/run-pes" "$multi/$name.pes" >"$work/out" 2>&1 || status=$?
+        steady_ended $status "$SHMEM_TRANSPORT: $name"
+        [ $status = 0 ] || cat "$work/out"
         echo "$SHMEM_TRANSPORT: $name: $(($(now_ms) - begin)) ms"
     done
 }

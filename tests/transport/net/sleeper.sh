@@ -12,6 +12,7 @@ slack=5
 [ -z "$long" ] || slack=1
 [ -z "${SANITIZED:-}" ] || slack=100
 export SLEEPER_PES SLEEPER_SLACK=$slack
+steady_begin # the PEs use its watch
 
 # `2 late` gives each PE a processor on a machine with two: waits then spin longer.
 all_ways() {
