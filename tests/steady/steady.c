@@ -99,7 +99,7 @@ int steady_status(const struct steady *s, uint64_t took_ns, const char *what)
     bool is_void = delay > took_ns / SHARE;
     printf("%s: %s: delayed on run queues for %.1f ms and by the hypervisor for %.1f ms, "
            "in %.1f ms\n",
-           what, is_void ? "unsteady" : "failed",
+           is_void ? "unsteady" : "failed", what,
            (double)(now.delay_ns - s->delay_ns) / NS_PER_MS,
            (double)(now.stolen_ns - s->stolen_ns) / NS_PER_MS,
            (double)took_ns / NS_PER_MS);
