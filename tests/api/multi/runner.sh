@@ -20,7 +20,7 @@ case $5 in
 */unsteady.pes) [ "$4" -ne 2 ] || exit 75 ;;
 */unsteady-bad.pes) [ "$4" -ne 2 ] || exit 75; [ "$4" -lt 3 ] || exit 5 ;;
 */bad.pes) [ "$4" -lt 3 ] || exit 5 ;;
-*/process.pes) sleep 30 >/dev/null 2>&1 & ;;
+*/process.pes) sleep 600 >/dev/null 2>&1 & ;;
 */file.pes) : >"$TMPDIR/left" ;;
 */brief.pes) (sleep 0.3; rm -f "$TMPDIR/none") >/dev/null 2>&1 & ;;
 esac
