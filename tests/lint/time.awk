@@ -6,12 +6,17 @@
 # Prints the rows without an outcome, the entries without a row, and the numbers of both.
 function trim(text) { gsub(/^[ \t]+|[ \t]+$/, "", text); return text }
 
-# row WHAT: this line needs an outcome.
+function in_file(i,   folder) {
+    folder = file[i]
+    return file[i] == FILENAME || (sub(/\*$/, "", folder) && index(FILENAME, folder) == 1)
+}
+
+# row WHAT: this line needs an outcome.  A short limit is no guard.
 function row(what,   i) {
     rows++
     for (i = 1; i <= entries; i++)
-        if ((file[i] == FILENAME || (file[i] ~ /\/\*$/ && index(FILENAME, substr(file[i], 1, length(file[i]) - 1)) == 1)) \
-            && (text[i] == "*" || index($0, text[i]) > 0)) {
+        if (in_file(i) && (text[i] == "*" || index($0, text[i]) > 0) &&
+            !(kind[i] == "guard" && what ~ /short/)) {
             used[i] = 1
             outcomes++
             return
@@ -116,7 +121,8 @@ BEGIN {
         }
         file[++entries] = trim(part[1])
         text[entries] = trim(part[2])
-        if (trim(part[3]) !~ /^(judged|guard|least|paced|cpu|virtual|product|report|other)$/ || trim(part[4]) == "") {
+        kind[entries] = trim(part[3])
+        if (kind[entries] !~ /^(judged|guard|least|paced|cpu|virtual|product|report|other)$/ || trim(part[4]) == "") {
             print table ": [time] unknown kind or no reason: " line
             bad = 1
         }

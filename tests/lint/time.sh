@@ -62,12 +62,13 @@ END
 for line in 'until_true 19 true' 'timeout -k 5 10 true' 'await 5' 'limit_s=9' 'end_ms=19999' \
     'run 0 --timeout 7 -n 2 true' 'SHMEM_NET_TIMEOUT=2 run 0 -n 2 true'; do
     echo "$line" | expect 1 1 a.sh ''
-    echo "$line" | expect 0 1 a.sh "tests/a.sh | ${line%% *} | guard | reason"
+    echo "$line" | expect 0 1 a.sh "tests/a.sh | ${line%% *} | product | reason"
 done
 echo 'limit_s=9' | expect 1 1 a.sh 'tests/a.sh | limit_s=9 | guard |'
 echo 'limit_s=9' | expect 1 1 a.sh 'tests/a.sh | limit_s=9 | because | reason'
 echo 'limit_s=90' | expect 1 0 a.sh 'tests/a.sh | limit_s=9 | guard | no row matches'
-echo 'limit_s=9' | expect 0 1 a.sh 'tests/* | * | guard | reason'
+echo 'limit_s=9' | expect 0 1 a.sh 'tests/* | * | product | reason'
+echo 'limit_s=9' | expect 1 1 a.sh 'tests/a.sh | limit_s=9 | guard | too short for a guard'
 expect 0 0 a.c '' <<'END'
 /* took = now_ms(); a comment: took < 5 */
 enum { WAIT_MS = 20000, LIMIT_S = 20, TIMEOUT_NS = 0 };
