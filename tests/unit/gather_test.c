@@ -464,6 +464,50 @@ Test(gather, an_absent_node_is_waived)
     free_world(&w);
 }
 
+/* A member that has joined two rounds with node 1. */
+struct pair {
+    struct gather *g;
+    unsigned completed, failed;
+};
+
+/* Without node 1 the first round completes; the callback says that node 1 is lost, which
+ * ends the other one. */
+static void lose_in_done(void *arg, void *mine, int status, uint64_t number,
+                         const void *data, size_t len)
+{
+    struct pair *p = arg;
+    (void)mine, (void)number, (void)data, (void)len;
+    if (status != 0) {
+        p->failed++;
+        return;
+    }
+    p->completed++;
+    gather_lost(p->g, 1);
+}
+
+static void send_nothing(void *arg, const struct frame *f)
+{
+    (void)arg, (void)f;
+}
+
+Test(gather, a_callback_of_an_update_ends_other_rounds)
+{
+    static const uint32_t node[] = {0, 1};
+    const struct tree chain = {.nnodes = 2, .fanout = 1};
+    uint32_t absent = WIRE_NONE;
+    struct pair p = {0};
+    p.g = gather_new(&chain, 0, &(struct net_out){.send = send_nothing}, lose_in_done,
+                     &p);
+    gather_set_absent(p.g, is_absent, &absent);
+    cr_assert_eq(gather_join(p.g, "a", 1, node, 2, "x", 1, NULL), 0);
+    cr_assert_eq(gather_join(p.g, "b", 1, node, 2, "y", 1, NULL), 0);
+    absent = 1;
+    gather_update(p.g);
+    cr_assert_eq(p.completed, 1);
+    cr_assert_eq(p.failed, 1);
+    gather_free(p.g);
+}
+
 /* ---- invalid frames ---------------------------------------------------------------- */
 
 /* Delivers a frame to node `to`: the group, then the payload. */

@@ -467,14 +467,22 @@ void gather_set_absent(struct gather *g, gather_absent_fn *absent, void *arg)
     g->absent_arg = arg;
 }
 
-void gather_update(struct gather *g)
+/* The first open round that now lacks nothing. */
+static struct round *gather_find_complete(struct gather *g)
 {
-    for (struct round *r = g->open, *next; r != NULL; r = next) {
-        next = r->next;
+    for (struct round *r = g->open; r != NULL; r = r->next) {
         gather_waive(g, r);
         if (r->missing == 0)
-            gather_complete(g, r);
+            return r;
     }
+    return NULL;
+}
+
+void gather_update(struct gather *g)
+{
+    struct round *r;
+    while ((r = gather_find_complete(g)) != NULL)
+        gather_complete(g, r); /* restart: done() may have changed the list */
 }
 
 static void gather_end_lost(struct gather *g, struct round **list, uint32_t node)
