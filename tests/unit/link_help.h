@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* link_help.h - links for tests; the other end is a second link or a bare socket. */
+/* link_help.h - links for tests; the other end is a second link or a bare socket, whose
+ * bytes the test seals. */
 #ifndef TESTS_UNIT_LINK_HELP_H
 #define TESTS_UNIT_LINK_HELP_H
 
 #include <criterion/criterion.h>
+#include <event2/buffer.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +16,10 @@
 
 #include "tests/unit/net_help.h"
 #include "tools/oshrun/net/link.h"
+#include "tools/oshrun/net/record.h"
 
-enum { HEADER = 20, MIB = 1 << 20 };
+enum { HEADER = 20, MIB = 1 << 20, FDS = 1024 };
+enum { OVERHEAD = RECORD_HEAD + SEAL_TAG, PING_BYTES = HEADER + OVERHEAD };
 
 /* An end that counts and checks received frames. */
 struct end {
@@ -39,6 +43,22 @@ static inline void tear_down(void)
     loop_close(&loop);
 }
 
+/* ---- connections ------------------------------------------------------------------ */
+
+/* Of the bare sockets. */
+static bool is_connector[FDS];
+static struct seal *bare_seal[FDS];
+
+static inline struct seal *make_seal(int fd)
+{
+    static const uint8_t secret[SEAL_SECRET] = "a secret of both ends";
+    static const uint8_t challenge[2][SEAL_CHALLENGE] = {"listener", "connector"};
+    struct seal *s =
+        seal_new(secret, "test", challenge[0], challenge[1], !is_connector[fd]);
+    cr_assert_not_null(s);
+    return s;
+}
+
 /* Two connected TCP sockets. */
 static inline void make_pair(int fd[2])
 {
@@ -54,6 +74,12 @@ static inline void make_pair(int fd[2])
     fd[1] = accept(listener, NULL, NULL);
     cr_assert_geq(fd[1], 0);
     close(listener);
+    for (int i = 0; i < 2; i++) {
+        cr_assert_lt(fd[i], FDS);
+        is_connector[fd[i]] = i == 0;
+        seal_free(bare_seal[fd[i]]);
+        bare_seal[fd[i]] = make_seal(fd[i]);
+    }
 }
 
 static inline unsigned char byte_at(size_t i, size_t len)
@@ -105,7 +131,7 @@ static const struct link_events events = {on_frame, on_down};
 static inline void open_end(struct end *e, int fd, uint32_t timeout_ms,
                             enum link_life peer)
 {
-    e->link = link_open(&loop, fd, timeout_ms, peer, &events, e);
+    e->link = link_open(&loop, fd, make_seal(fd), timeout_ms, peer, &events, e);
     cr_assert_not_null(e->link);
 }
 
@@ -149,11 +175,38 @@ static inline size_t make_raw(unsigned char *to, uint32_t type, uint64_t claimed
     return HEADER + len;
 }
 
+/* The records in which a bare socket sends these bytes; `to` has space for OVERHEAD bytes
+ * per RECORD_BODY_MAX more. */
+static inline size_t seal_raw(int fd, const void *plain, size_t n, unsigned char *to)
+{
+    struct evbuffer *from = evbuffer_new(), *wire = evbuffer_new();
+    evbuffer_add(from, plain, n);
+    while (evbuffer_get_length(from) > 0)
+        record_seal(bare_seal[fd], from, wire);
+    int sealed = evbuffer_remove(wire, to, evbuffer_get_length(wire));
+    evbuffer_free(from);
+    evbuffer_free(wire);
+    cr_assert_gt(sealed, 0);
+    return (size_t)sealed;
+}
+
+static inline size_t sealed_size(size_t n)
+{
+    return n + (n + RECORD_BODY_MAX - 1) / RECORD_BODY_MAX * OVERHEAD;
+}
+
+static inline void send_sealed(int fd, const void *plain, size_t n)
+{
+    unsigned char *bytes = malloc(sealed_size(n));
+    size_t sealed = seal_raw(fd, plain, n, bytes);
+    cr_assert_eq(send(fd, bytes, sealed, MSG_NOSIGNAL), (ssize_t)sealed);
+    free(bytes);
+}
+
 static inline void send_raw(int fd, uint32_t type, uint64_t claimed, size_t len)
 {
     unsigned char *bytes = malloc(HEADER + len);
-    size_t n = make_raw(bytes, type, claimed, len);
-    cr_assert_eq(send(fd, bytes, n, MSG_NOSIGNAL), (ssize_t)n);
+    send_sealed(fd, bytes, make_raw(bytes, type, claimed, len));
     free(bytes);
 }
 

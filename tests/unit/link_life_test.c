@@ -30,19 +30,19 @@ Test(link_life, silence_is_detected, .init = set_up, .fini = tear_down)
     expect_down(&a, "has not answered for 0.2 s (SHMEM_LAUNCH_TIMEOUT sets the time)");
     uint64_t took = now_ms() - start;
     cr_assert(took >= SHORT_MS && took < PATIENT_MS, "%u ms", (unsigned)took);
-    size_t pings = drain(fd) / HEADER;
+    size_t pings = drain(fd) / PING_BYTES;
     cr_assert_geq(pings, 1);
     close(fd);
 }
 
-/* A peer that sends is alive, even if it sends single bytes of a large message. */
+/* A peer that sends is alive, even if it sends a large frame in records of one byte. */
 Test(link_life, a_slow_sender_lives, .init = set_up, .fini = tear_down)
 {
     struct end a = {0};
     int fd = open_half(&a, 2 * SHORT_MS, LINK_AWAKE);
     send_raw(fd, WIRE_OUTPUT, 1000, 0);
     for (int i = 0; i < 4 * PERIODS; i++) {
-        cr_assert_eq(send(fd, "x", 1, MSG_NOSIGNAL), 1);
+        send_sealed(fd, "x", 1);
         run(SHORT_MS / 2);
         cr_assert_eq(a.downs, 0, "%s", a.why);
     }
@@ -218,10 +218,10 @@ Test(link_life, a_stopped_front_gets_few_pings, .init = set_up, .fini = tear_dow
     int fd = open_half(&a, SHORT_MS, LINK_MAY_STOP);
     run(2 * PERIODS * SHORT_MS);
     cr_assert_eq(a.downs, 0, "%s", a.why);
-    cr_assert_leq(drain(fd) / HEADER, 10);
+    cr_assert_leq(drain(fd) / PING_BYTES, 10);
     send_raw(fd, WIRE_STOP, 0, 0);
     run(PERIODS * SHORT_MS);
-    cr_assert_geq(drain(fd) / HEADER, 1, "it is awake again");
+    cr_assert_geq(drain(fd) / PING_BYTES, 1, "it is awake again");
     close(fd);
     link_free(a.link);
 }

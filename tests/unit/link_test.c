@@ -59,15 +59,23 @@ Test(link, the_bytes_on_the_wire, .init = set_up, .fini = tear_down)
 {
     static const unsigned char want[] = {WIRE_JOB, 0, 0, 0, 4, 3, 2, 1, 0xff, 0xff, 0xff,
                                          0xff,     2, 0, 0, 0, 0, 0, 0, 0,    'h',  'i'};
-    unsigned char got[sizeof want + 1];
+    unsigned char got[sizeof want + OVERHEAD + 1];
     struct end a = {0};
     int fd = open_half(&a, PATIENT_MS, LINK_AWAKE);
     struct frame f = {
         .type = WIRE_JOB, .from = 0x01020304, .to = WIRE_FRONT, .data = "hi", .len = 2};
     link_send(a.link, &f);
     run(1);
-    cr_assert_eq(recv(fd, got, sizeof got, 0), sizeof want);
+    cr_assert_eq(recv(fd, got, sizeof got, 0), sizeof want + OVERHEAD);
+    cr_assert_eq(got[0], sizeof want, "the length is little-endian");
+    struct evbuffer *wire = evbuffer_new(), *plain = evbuffer_new();
+    uint32_t body = 0;
+    evbuffer_add(wire, got, sizeof want + OVERHEAD);
+    cr_assert_eq(record_open(bare_seal[fd], &body, wire, plain), RECORD_DONE);
+    cr_assert_eq(evbuffer_remove(plain, got, sizeof got), sizeof want);
     cr_assert_eq(memcmp(got, want, sizeof want), 0);
+    evbuffer_free(wire);
+    evbuffer_free(plain);
     close(fd);
     link_free(a.link);
 }
@@ -87,14 +95,16 @@ Test(link, many_small_frames_in_order, .init = set_up, .fini = tear_down)
 Test(link, one_byte_at_a_time, .init = set_up, .fini = tear_down)
 {
     enum { SMALL = 40 };
-    unsigned char bytes[3 * (HEADER + SMALL)];
+    unsigned char plain[HEADER + SMALL], bytes[3 * (HEADER + SMALL + OVERHEAD)];
     struct end a = {0};
     int fd = open_half(&a, PATIENT_MS, LINK_AWAKE);
-    size_t n = make_raw(bytes, WIRE_OUTPUT, SMALL, SMALL);
-    n += make_raw(bytes + n, WIRE_STOP, 0, 0);
-    n += make_raw(bytes + n, WIRE_OUTPUT, 1, 1);
+    size_t n = seal_raw(fd, plain, make_raw(plain, WIRE_OUTPUT, SMALL, SMALL), bytes);
+    size_t first = n;
+    n += seal_raw(fd, plain, make_raw(plain, WIRE_STOP, 0, 0), bytes + n);
+    size_t second = n;
+    n += seal_raw(fd, plain, make_raw(plain, WIRE_OUTPUT, 1, 1), bytes + n);
     for (size_t i = 0; i < n; i++) {
-        cr_assert_eq(a.frames, (i >= HEADER + SMALL) + (i >= 2 * HEADER + SMALL));
+        cr_assert_eq(a.frames, (i >= first) + (i >= second));
         cr_assert_eq(send(fd, bytes + i, 1, MSG_NOSIGNAL), 1);
         run(1);
     }
@@ -108,12 +118,17 @@ Test(link, one_byte_at_a_time, .init = set_up, .fini = tear_down)
 Test(link, a_busy_link_does_not_starve_others, .init = set_up, .fini = tear_down)
 {
     enum { ONE = HEADER + 1000, TURN = MIB / 2 };
-    unsigned char frame[ONE];
+    unsigned char frame[ONE], sealed[ONE + OVERHEAD];
     struct end a = {0};
     int fd = open_half(&a, PATIENT_MS, LINK_AWAKE);
-    size_t frames = 0, len = make_raw(frame, WIRE_OUTPUT, ONE - HEADER, ONE - HEADER);
-    while (send(fd, frame, len, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)len)
+    size_t frames = 0;
+    make_raw(frame, WIRE_OUTPUT, ONE - HEADER, ONE - HEADER);
+    seal_raw(fd, frame, ONE, sealed);
+    while (send(fd, sealed, sizeof sealed, MSG_NOSIGNAL | MSG_DONTWAIT) ==
+           (ssize_t)sizeof sealed) {
         frames++;
+        seal_raw(fd, frame, ONE, sealed);
+    }
     cr_assert_gt(frames * ONE, 2 * TURN, "too few frames for the test");
     run(0);
     cr_assert(a.frames > 0 && a.bytes <= TURN, "%zu bytes in one turn", a.bytes);
@@ -190,7 +205,8 @@ Test(link, freed_in_down, .init = set_up, .fini = tear_down)
     struct end a = {0};
     int fd[2];
     make_pair(fd);
-    a.link = link_open(&loop, fd[0], PATIENT_MS, LINK_AWAKE, &freeing, &a);
+    a.link =
+        link_open(&loop, fd[0], make_seal(fd[0]), PATIENT_MS, LINK_AWAKE, &freeing, &a);
     close(fd[1]);
     cr_assert(run(PATIENT_MS));
     cr_assert_str_eq(a.why, "closed the connection");

@@ -34,6 +34,7 @@ static struct {
     char at[ADDRESSES_MAX];
     struct sockaddr_in in;
     int accepted, fd, refused;
+    struct seal *seal;
     char error_text[REPORTS][256];
     bool close_it, send_first;
 } listener;
@@ -41,13 +42,16 @@ static struct {
 static struct {
     struct connector *connector;
     int made, fd, failed;
+    struct seal *seal;
     char why[1024];
     bool free_it;
 } connector;
 
-static inline void on_arrival(void *arg, int fd)
+static inline void on_arrival(void *arg, int fd, struct seal *seal)
 {
     cr_assert_eq(arg, &listener);
+    seal_free(listener.seal);
+    listener.seal = seal;
     if (listener.accepted++ > 0)
         close(listener.fd);
     listener.fd = fd;
@@ -73,9 +77,11 @@ static inline void on_refused(void *arg, const char *error_text)
         listener_close(listener.listener);
 }
 
-static inline void on_made(void *arg, int fd)
+static inline void on_made(void *arg, int fd, struct seal *seal)
 {
     cr_assert_eq(arg, &connector);
+    seal_free(connector.seal);
+    connector.seal = seal;
     connector.made++;
     connector.fd = fd;
     loop.stop = true;
@@ -121,6 +127,8 @@ static inline void tear_down(void)
         close(listener.fd);
     if (connector.made > 0)
         close(connector.fd);
+    seal_free(listener.seal);
+    seal_free(connector.seal);
     loop_close(&loop);
 }
 
@@ -148,6 +156,13 @@ static inline void expect_connected(void)
         cr_assert(run(PATIENT_MS));
     cr_assert_eq(connector.failed, 0, "%s", connector.why);
     cr_assert_eq(listener.accepted, before + 1);
+    unsigned char sealed, tag[SEAL_TAG];
+    seal_encrypt(connector.seal, NULL, 0, "y", 1, &sealed, tag);
+    cr_assert(seal_decrypt(listener.seal, NULL, 0, &sealed, 1, &byte, tag));
+    cr_assert_eq(byte, 'y');
+    seal_encrypt(listener.seal, NULL, 0, "z", 1, &sealed, tag);
+    cr_assert(seal_decrypt(connector.seal, NULL, 0, &sealed, 1, &byte, tag));
+    cr_assert_eq(byte, 'z');
     cr_assert_eq(write(connector.fd, "x", 1), 1);
     cr_assert_eq(read(listener.fd, &byte, 1), 1);
     cr_assert_eq(byte, 'x');
@@ -234,7 +249,7 @@ static inline int accept_bare(int listen_fd)
 
 static inline void header(unsigned char *m, int kind)
 {
-    memcpy(m, "oshrun\1", 7);
+    memcpy(m, "oshrun\2", 7);
     m[7] = (unsigned char)kind;
 }
 

@@ -9,7 +9,7 @@ UNIT_TESTS = \
 	tests/unit/exit_status_test tests/unit/export_test tests/unit/ft_bmg_test tests/unit/ft_proto_test \
 	tests/unit/ft_ring_test tests/unit/ft_service_test tests/unit/gather_test tests/unit/groups_test tests/unit/hook_faults_test \
 	tests/unit/hook_test tests/unit/hosts_test tests/unit/isa_test \
-	tests/unit/job_test tests/unit/layout_test tests/unit/layouts_test tests/unit/link_life_test tests/unit/link_test \
+	tests/unit/job_test tests/unit/layout_test tests/unit/layouts_test tests/unit/link_life_test tests/unit/link_seal_test tests/unit/link_test \
 	tests/unit/listener_test tests/unit/map_test tests/unit/match_test tests/unit/mcs_test tests/unit/net_tree_test tests/unit/patience_test \
 	tests/unit/op_test tests/unit/pack_file_test tests/unit/pack_kernels_test tests/unit/pack_test \
 	tests/unit/pack_tune_test tests/unit/peer_test tests/unit/perform_blocks_test \

@@ -88,9 +88,8 @@ int bootstrap_parse(struct bootstrap *b, char *line)
 }
 
 /* Reads one byte at a time, so that data after the line is not consumed. */
-int bootstrap_read(struct bootstrap *b, int fd, int wait_ms)
+static int bootstrap_read_line(struct bootstrap *b, int fd, int wait_ms, char *line)
 {
-    char line[BOOTSTRAP_LINE];
     size_t len = 0;
     uint64_t end_ns = loop_now_ns() + (uint64_t)wait_ms * NS_PER_MS;
     for (;;) {
@@ -98,7 +97,7 @@ int bootstrap_read(struct bootstrap *b, int fd, int wait_ms)
         uint64_t now = loop_now_ns();
         int ms = now < end_ns ? (int)((end_ns - now) / NS_PER_MS) : 0;
         ssize_t n = poll(&p, 1, ms) > 0 ? read(fd, line + len, 1) : 0;
-        if (n <= 0 || len + 1 == sizeof line)
+        if (n <= 0 || len + 1 == BOOTSTRAP_LINE)
             break;
         if (line[len] == '\n') {
             line[len] = '\0';
@@ -108,4 +107,14 @@ int bootstrap_read(struct bootstrap *b, int fd, int wait_ms)
     }
     error_report("this node daemon got no bootstrap line on standard input");
     return -1;
+}
+
+int bootstrap_read(struct bootstrap *b, int fd, int wait_ms)
+{
+    char *line = seal_memory_alloc(BOOTSTRAP_LINE); /* it contains the nonce */
+    if (line == NULL)
+        error_no_memory();
+    int rc = bootstrap_read_line(b, fd, wait_ms, line);
+    seal_memory_free(line, BOOTSTRAP_LINE);
+    return rc;
 }

@@ -19,6 +19,7 @@
  * follow. */
 #define BOOTSTRAP_UP "node daemon is up: "
 
+/* Is in memory of seal_memory_alloc, for the nonce. */
 struct bootstrap {
     struct nonce nonce;
     char at[ADDRESSES_MAX];    /* where the front listens */

@@ -38,7 +38,7 @@
 #define BAD            (-1)
 
 struct serve {
-    struct bootstrap bootstrap;
+    struct bootstrap *bootstrap; /* in seal_memory */
     struct loop loop;
     struct reaper reaper;
     struct rlimit files;
@@ -120,13 +120,13 @@ static void daemon_main_say_hello(struct serve *s, struct link *l)
     struct pack p = {0};
     pack_u32(&p, WIRE_VERSION);
     pack_string(&p, PACKAGE_VERSION);
-    pack_u32(&p, s->bootstrap.node);
+    pack_u32(&p, s->bootstrap->node);
     pack_string(&p, daemon_main_host_name(host, sizeof host));
     pack_u32(&p, (uint32_t)getpid());
     pack_u64(&p, loop_now_ns());
     pack_string(&p, s->addresses);
     link_send(l, &(struct frame){.type = WIRE_HELLO,
-                                 .from = s->bootstrap.node,
+                                 .from = s->bootstrap->node,
                                  .to = WIRE_FRONT,
                                  .data = p.data,
                                  .len = p.len});
@@ -145,10 +145,11 @@ static void daemon_main_on_connector_failed(void *arg, const char *why)
     daemon_main_leave(s, EXIT_ERROR);
 }
 
-static struct link *daemon_main_open_link(struct serve *s, int fd, enum link_life life)
+static struct link *daemon_main_open_link(struct serve *s, int fd, struct seal *seal,
+                                          enum link_life life)
 {
     struct link *l =
-        link_open(&s->loop, fd, s->bootstrap.timeout_ms, life, &link_events, s);
+        link_open(&s->loop, fd, seal, s->bootstrap->timeout_ms, life, &link_events, s);
     if (l == NULL) {
         error_report(
             "cannot create the heartbeat thread (%s); is `ulimit -u` or `-v` too "
@@ -159,18 +160,18 @@ static struct link *daemon_main_open_link(struct serve *s, int fd, enum link_lif
     return l;
 }
 
-static void daemon_main_on_front(void *arg, int fd)
+static void daemon_main_on_front(void *arg, int fd, struct seal *seal)
 {
     struct serve *s = arg;
-    s->front = daemon_main_open_link(s, fd, LINK_MAY_STOP);
+    s->front = daemon_main_open_link(s, fd, seal, LINK_MAY_STOP);
     if (s->front != NULL)
         daemon_main_say_hello(s, s->front);
 }
 
-static void daemon_main_on_parent(void *arg, int fd)
+static void daemon_main_on_parent(void *arg, int fd, struct seal *seal)
 {
     struct serve *s = arg;
-    s->route.up = daemon_main_open_link(s, fd, LINK_AWAKE);
+    s->route.up = daemon_main_open_link(s, fd, seal, LINK_AWAKE);
     if (s->route.up != NULL)
         daemon_main_say_hello(s, s->route.up);
 }
@@ -180,14 +181,14 @@ static void daemon_main_on_parent(void *arg, int fd)
 static void daemon_main_connect(struct serve *s, const char *addresses,
                                 const struct connector_events *events)
 {
-    uint32_t ms = link_host_ms(s->bootstrap.timeout_ms);
+    uint32_t ms = link_host_ms(s->bootstrap->timeout_ms);
     struct connector_limits limits = {.connect_ms =
                                           ms > CONNECT_MIN_MS ? ms : CONNECT_MIN_MS,
-                                      .prove_ms = s->bootstrap.start_ms};
+                                      .prove_ms = s->bootstrap->start_ms};
     if (s->connector != NULL)
         connector_free(s->connector);
     s->connector =
-        connector_start(&s->loop, &s->bootstrap.nonce, addresses, limits, events, s);
+        connector_start(&s->loop, &s->bootstrap->nonce, addresses, limits, events, s);
     if (s->connector != NULL)
         return;
     error_report("no memory for a connection");
@@ -230,7 +231,7 @@ static int daemon_main_recv_place(struct serve *s, const struct frame *f)
     if (!unpack_done(&u) || node >= t.nnodes || t.fanout == 0 || s->placed ||
         route_open(&s->route, &t, node) != 0)
         return BAD;
-    s->bootstrap.node = node;
+    s->bootstrap->node = node;
     s->placed = true;
     listener_watch(s->listener, true);
     if (parent != NULL) {
@@ -242,9 +243,9 @@ static int daemon_main_recv_place(struct serve *s, const struct frame *f)
     return 0;
 }
 
-static void daemon_main_on_accepted(void *arg, int fd)
+static void daemon_main_on_accepted(void *arg, int fd, struct seal *seal)
 {
-    daemon_main_open_link(arg, fd, LINK_AWAKE);
+    daemon_main_open_link(arg, fd, seal, LINK_AWAKE);
 }
 
 static void daemon_main_on_refused(void *arg, const char *error_text)
@@ -262,7 +263,7 @@ static int daemon_main_watch_closely(struct serve *s)
 {
     uint32_t ms = FT_TIMEOUTS * s->job->ft.timeout_ms;
     ms = ms > FT_STOPPED_MS ? ms : FT_STOPPED_MS;
-    if (!s->job->ft.on || ms >= s->bootstrap.timeout_ms)
+    if (!s->job->ft.on || ms >= s->bootstrap->timeout_ms)
         return 0;
     return watchdog_set_timeout(&s->watchdog, ms);
 }
@@ -295,7 +296,7 @@ static int daemon_main_recv_job(struct serve *s, const struct frame *f)
     }
     int rc = daemon_main_watch_closely(s) != 0 ? EXIT_ERROR : 0;
     if (rc == 0)
-        rc = daemon_start(&s->d, s->job, &s->route.tree, &s->out, s->bootstrap.window,
+        rc = daemon_start(&s->d, s->job, &s->route.tree, &s->out, s->bootstrap->window,
                           &s->loop, &s->reaper, s->files);
     if (rc != 0) {
         daemon_main_send_failed(s, rc);
@@ -369,17 +370,47 @@ static void daemon_main_child_down(struct serve *s, uint32_t node, const char *w
     daemon_main_send(s, WIRE_LOST, &p);
 }
 
+/* The other side is told by the link, the front end also by the other link, if there
+ * are two. */
+static void daemon_main_up_down(struct serve *s, const struct link *l, const char *why)
+{
+    struct link *up = s->route.up, *other = l == s->front ? up : s->front;
+    if (link_not_authentic(l)) {
+        error_report("the %s of this node daemon, at %s, %s",
+                     l == s->front ? "front end" : "parent", link_peer(l), why);
+        s->route.up = other;
+        if (other != NULL)
+            daemon_main_send_failed(s, EXIT_ERROR);
+        s->route.up = up;
+    }
+    daemon_main_leave(s, EXIT_ERROR);
+}
+
+/* A daemon that has sent no HELLO. */
+static void daemon_main_unidentified_down(struct serve *s, struct link *l,
+                                          const char *why)
+{
+    struct pack p = {0};
+    if (link_not_authentic(l)) {
+        char text[ERROR_BYTES];
+        snprintf(text, sizeof text, "the node daemon at %s %s", link_peer(l), why);
+        pack_string(&p, text);
+        daemon_main_send(s, WIRE_SAY, &p);
+    }
+    link_free(l);
+}
+
 static void daemon_main_on_down(void *arg, struct link *l, const char *why)
 {
     struct serve *s = arg;
     uint32_t child = route_child_of(&s->route, l);
     if (l == s->route.up || l == s->front) {
         if (!s->leaving)
-            daemon_main_leave(s, EXIT_ERROR);
+            daemon_main_up_down(s, l, why);
     } else if (child != WIRE_NONE) {
         daemon_main_child_down(s, child, why);
     } else {
-        link_free(l);
+        daemon_main_unidentified_down(s, l, why);
     }
 }
 
@@ -439,18 +470,18 @@ static int daemon_main_open_up(struct serve *s)
         error_report("cannot make an event loop: %s", strerror(errno));
         return -1;
     }
-    const char *which = s->bootstrap.which[0] != '\0' ? s->bootstrap.which : NULL;
-    s->listener = listener_open(&s->loop, &s->bootstrap.nonce, which, s->addresses,
+    const char *which = s->bootstrap->which[0] != '\0' ? s->bootstrap->which : NULL;
+    s->listener = listener_open(&s->loop, &s->bootstrap->nonce, which, s->addresses,
                                 &at_listener, s, why, sizeof why);
     if (s->listener == NULL) {
         error_report("cannot listen for other node daemons: %s", why);
         return -1;
     }
     listener_watch(s->listener, false); /* until PLACE tells which are our children */
-    if (watchdog_start(&s->watchdog, &s->loop, s->reaper.fd, s->bootstrap.timeout_ms) !=
+    if (watchdog_start(&s->watchdog, &s->loop, s->reaper.fd, s->bootstrap->timeout_ms) !=
         0)
         return -1;
-    daemon_main_connect(s, s->bootstrap.at, &to_front);
+    daemon_main_connect(s, s->bootstrap->at, &to_front);
     return 0;
 }
 
@@ -487,6 +518,7 @@ static void daemon_main_clean_up(struct serve *s)
     loop_close(&s->loop);
     job_free(s->job);
     free(s->job_bytes);
+    seal_memory_free(s->bootstrap, sizeof *s->bootstrap);
 }
 
 int daemon_main(struct rlimit files)
@@ -499,13 +531,16 @@ int daemon_main(struct rlimit files)
     s.out = (struct net_out){.send = daemon_main_on_send, .arg = &s};
     s.stop = (struct loop_timer){.fn = daemon_main_on_stop, .arg = &s};
     error_redirect(daemon_main_on_error);
-    if (bootstrap_read(&s.bootstrap, STDIN_FILENO, LINE_WAIT_MS) != 0)
+    s.bootstrap = seal_memory_alloc(sizeof *s.bootstrap);
+    if (s.bootstrap == NULL)
+        error_no_memory();
+    if (bootstrap_read(s.bootstrap, STDIN_FILENO, LINE_WAIT_MS) != 0)
         return EXIT_ERROR;
     /* PEs must neither inherit the pipe of the starter nor wait for input on it. */
     daemon_main_close_standard(STDIN_FILENO);
     /* The agent forwards this line: the front end now waits for the daemon only, not for
      * the agent. */
-    printf(BOOTSTRAP_UP "%u %s\n", s.bootstrap.node,
+    printf(BOOTSTRAP_UP "%u %s\n", s.bootstrap->node,
            daemon_main_host_name(host, sizeof host));
     fflush(stdout);
     if (reaper_start(&s.reaper) != 0)

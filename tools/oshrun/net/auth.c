@@ -5,41 +5,27 @@
 #include "tools/oshrun/net/auth.h"
 
 #include <errno.h>
-#include <nettle/hmac.h>
-#include <nettle/memops.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 
 enum kind { GREETING, PROOF, REPLY, AGAIN, LEAVE, KINDS };
 
 /* Start of each message, the last byte is the version; one byte with the kind follows. */
 static const unsigned char magic[AUTH_HEADER_BYTES - 1] = {'o', 's', 'h', 'r',
-                                                           'u', 'n', 1};
+                                                           'u', 'n', 2};
 static const size_t body_bytes[KINDS] = {
-    [GREETING] = AUTH_CHALLENGE_BYTES,
-    [PROOF] = AUTH_CHALLENGE_BYTES + AUTH_MAC_BYTES,
-    [REPLY] = AUTH_MAC_BYTES,
+    [GREETING] = SEAL_CHALLENGE,
+    [PROOF] = SEAL_CHALLENGE + SEAL_MAC,
+    [REPLY] = SEAL_MAC,
 };
 
-_Static_assert(SHA256_DIGEST_SIZE == AUTH_MAC_BYTES, "a MAC is a SHA-256");
+_Static_assert(NONCE_BYTES == SEAL_SECRET, "a nonce is the secret of seals");
 
 /* ---- the nonce -------------------------------------------------------------------- */
 
-static int auth_fill_random(unsigned char *bytes, size_t len)
-{
-    ssize_t n;
-    do
-        n = getrandom(bytes, len, 0);
-    while (n < 0 && errno == EINTR);
-    if (n >= 0 && (size_t)n != len)
-        errno = EIO;
-    return n >= 0 && (size_t)n == len ? 0 : -1;
-}
-
 int nonce_make(struct nonce *n)
 {
-    return auth_fill_random(n->byte, sizeof n->byte);
+    return seal_random(n->byte, sizeof n->byte) ? 0 : -1;
 }
 
 static const char digits[] = "0123456789abcdef";
@@ -67,44 +53,53 @@ int nonce_from_hex(struct nonce *n, const char *hex)
 
 /* ---- messages --------------------------------------------------------------------- */
 
-/* Adds the listener's address in a form that is equal on both ends. */
-static void auth_add_address(struct hmac_sha256_ctx *mac, const struct address *a)
-{
-    unsigned char family = (unsigned char)a->as.any.sa_family;
-    hmac_sha256_update(mac, sizeof family, &family);
-    if (a->as.any.sa_family == AF_INET6) {
-        const struct sockaddr_in6 *six = &a->as.in6;
-        hmac_sha256_update(mac, sizeof six->sin6_addr, six->sin6_addr.s6_addr);
-        hmac_sha256_update(mac, sizeof six->sin6_port, (const uint8_t *)&six->sin6_port);
-    } else {
-        const struct sockaddr_in *in = &a->as.in;
-        hmac_sha256_update(mac, sizeof in->sin_addr, (const uint8_t *)&in->sin_addr);
-        hmac_sha256_update(mac, sizeof in->sin_port, (const uint8_t *)&in->sin_port);
-    }
-}
+/* A proof and what it covers. */
+enum { HOST, PORT, OF_LISTENER, OF_CONNECTOR, PARTS };
 
-/* The MAC that the end with role `sender` sends. */
-static void auth_make_mac(const struct auth *a, enum auth_role sender,
-                          unsigned char mac[AUTH_MAC_BYTES])
+static const char *const labels[] = {
+    [AUTH_LISTENER] = "oshrun 2, listener", [AUTH_CONNECTOR] = "oshrun 2, connector"};
+
+/* The length of the listener's address tells its family. */
+static void auth_list_parts(const struct auth *a, struct seal_part part[PARTS])
 {
-    static const char *const role[] = {
-        [AUTH_LISTENER] = "listener", [AUTH_CONNECTOR] = "connector"};
+    const struct address *at = &a->listener;
     bool listener = a->role == AUTH_LISTENER;
-    struct hmac_sha256_ctx ctx;
-    hmac_sha256_set_key(&ctx, NONCE_BYTES, a->nonce->byte);
-    hmac_sha256_update(&ctx, sizeof magic, magic);
-    hmac_sha256_update(&ctx, strlen(role[sender]), (const uint8_t *)role[sender]);
-    auth_add_address(&ctx, &a->listener);
-    hmac_sha256_update(&ctx, AUTH_CHALLENGE_BYTES, listener ? a->mine : a->theirs);
-    hmac_sha256_update(&ctx, AUTH_CHALLENGE_BYTES, listener ? a->theirs : a->mine);
-    hmac_sha256_digest(&ctx, AUTH_MAC_BYTES, mac);
+    if (at->as.any.sa_family == AF_INET6) {
+        part[HOST] =
+            (struct seal_part){&at->as.in6.sin6_addr, sizeof at->as.in6.sin6_addr};
+        part[PORT] =
+            (struct seal_part){&at->as.in6.sin6_port, sizeof at->as.in6.sin6_port};
+    } else {
+        part[HOST] = (struct seal_part){&at->as.in.sin_addr, sizeof at->as.in.sin_addr};
+        part[PORT] = (struct seal_part){&at->as.in.sin_port, sizeof at->as.in.sin_port};
+    }
+    part[OF_LISTENER] =
+        (struct seal_part){listener ? a->mine : a->theirs, SEAL_CHALLENGE};
+    part[OF_CONNECTOR] =
+        (struct seal_part){listener ? a->theirs : a->mine, SEAL_CHALLENGE};
 }
 
-static bool auth_verify_mac(const struct auth *a, const unsigned char *mac)
+/* The MAC of this end. */
+static void auth_make_mac(const struct auth *a, uint8_t mac[SEAL_MAC])
 {
-    unsigned char right[AUTH_MAC_BYTES];
-    auth_make_mac(a, a->role == AUTH_LISTENER ? AUTH_CONNECTOR : AUTH_LISTENER, right);
-    return memeql_sec(right, mac, sizeof right) != 0;
+    struct seal_part part[PARTS];
+    auth_list_parts(a, part);
+    seal_mac(a->nonce->byte, labels[a->role], part, PARTS, mac);
+}
+
+static bool auth_verify_mac(const struct auth *a, const uint8_t mac[SEAL_MAC])
+{
+    struct seal_part part[PARTS];
+    enum auth_role other = a->role == AUTH_LISTENER ? AUTH_CONNECTOR : AUTH_LISTENER;
+    auth_list_parts(a, part);
+    return seal_verify(a->nonce->byte, labels[other], part, PARTS, mac);
+}
+
+struct seal *auth_seal(const struct auth *a)
+{
+    bool listener = a->role == AUTH_LISTENER;
+    return seal_new(a->nonce->byte, "oshrun 2", listener ? a->mine : a->theirs,
+                    listener ? a->theirs : a->mine, listener);
 }
 
 /* One send suffices: a message fits into the socket buffer of a new connection. */
@@ -130,16 +125,16 @@ int auth_start(struct auth *a, int fd, enum auth_role role, const struct nonce *
         address_of_socket(&a->listener, fd);
     else
         address_of_peer(&a->listener, fd);
-    if (auth_fill_random(a->mine, sizeof a->mine) != 0)
+    if (!seal_random(a->mine, sizeof a->mine))
         return -1;
     return role == AUTH_LISTENER ? auth_send_message(a, GREETING, a->mine) : 0;
 }
 
 int auth_prove(struct auth *a)
 {
-    unsigned char body[AUTH_CHALLENGE_BYTES + AUTH_MAC_BYTES];
+    uint8_t body[SEAL_CHALLENGE + SEAL_MAC];
     memcpy(body, a->mine, sizeof a->mine);
-    auth_make_mac(a, AUTH_CONNECTOR, body + sizeof a->mine);
+    auth_make_mac(a, body + sizeof a->mine);
     a->proved = true;
     return auth_send_message(a, PROOF, body);
 }
@@ -166,11 +161,11 @@ static bool auth_acceptable(const struct auth *a)
 
 static enum auth_news auth_take_proof(struct auth *a, const unsigned char *body)
 {
-    unsigned char mac[AUTH_MAC_BYTES];
+    uint8_t mac[SEAL_MAC];
     memcpy(a->theirs, body, sizeof a->theirs);
     if (!auth_verify_mac(a, body + sizeof a->theirs))
         return AUTH_WRONG;
-    auth_make_mac(a, AUTH_LISTENER, mac);
+    auth_make_mac(a, mac);
     return auth_send_message(a, REPLY, mac) == 0 ? AUTH_PROVEN : AUTH_BROKEN;
 }
 

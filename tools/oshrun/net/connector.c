@@ -53,7 +53,7 @@ struct attempt {
 
 struct connector {
     struct loop *loop;
-    struct nonce nonce;
+    const struct nonce *nonce;
     const struct connector_events *events;
     void *arg;
     struct connector_limits limits;
@@ -117,7 +117,7 @@ static void connector_connected(struct attempt *a)
     if (getsockopt(a->watch.fd, SOL_SOCKET, SO_ERROR, &err, &len) != 0)
         err = errno;
     if (err == 0 &&
-        auth_start(&a->auth, a->watch.fd, AUTH_CONNECTOR, &a->connector->nonce) != 0)
+        auth_start(&a->auth, a->watch.fd, AUTH_CONNECTOR, a->connector->nonce) != 0)
         err = errno;
     if (err != 0) {
         connector_attempt_fail(a, strerror(err));
@@ -159,11 +159,16 @@ static void connector_succeed(struct attempt *a)
 {
     struct connector *d = a->connector;
     int fd = a->watch.fd;
+    struct seal *seal = auth_seal(&a->auth);
+    if (seal == NULL) {
+        connector_attempt_fail(a, strerror(errno));
+        return;
+    }
     loop_want(d->loop, &a->watch, 0);
     loop_cancel(d->loop, &a->timer);
     a->state = FAILED; /* the callee owns its descriptor */
     connector_stop_attempts(d);
-    d->events->made(d->arg, fd);
+    d->events->made(d->arg, fd, seal);
 }
 
 static void connector_on_attempt(void *arg, unsigned ready)
@@ -292,7 +297,7 @@ struct connector *connector_start(struct loop *loop, const struct nonce *nonce,
     if (d == NULL)
         return NULL;
     d->loop = loop;
-    d->nonce = *nonce;
+    d->nonce = nonce;
     d->events = events;
     d->arg = arg;
     d->limits = limits;
@@ -309,6 +314,5 @@ void connector_free(struct connector *d)
     if (d == NULL)
         return;
     connector_stop_attempts(d);
-    explicit_bzero(&d->nonce, sizeof d->nonce);
     free(d);
 }

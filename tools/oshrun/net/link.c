@@ -5,6 +5,9 @@
  * The heartbeat thread only sends.  `down` is called from the loop only.  If sending
  * fails, the socket is shut down, so that the loop reads what the other side has sent
  * (its last message may tell why it exits) and then gets end of file.
+ *
+ * Output is sealed when it is written, a few records at a time: what is queued is shared
+ * with other links, and the heartbeat thread may add to it.
  */
 #include "config.h"
 
@@ -12,6 +15,7 @@
 
 #include "pgas/core/base/address.h"
 #include "tools/oshrun/net/heartbeat.h"
+#include "tools/oshrun/net/record.h"
 #include "tools/oshrun/util/error.h"
 #include "tools/oshrun/util/iobuf.h"
 
@@ -34,6 +38,7 @@
 #define PAYLOAD_MAX      ((uint64_t)1 << 40)  /* larger: a corrupt header */
 #define READ_SPACE       ((size_t)32 * 1024)  /* free space before a read */
 #define TURN_BYTES       ((size_t)256 * 1024) /* per link and iteration of the loop */
+#define WIRE_BYTES       ((size_t)64 * 1024)  /* sealed before a write */
 #define WHY_BYTES        128
 #define TICKS            8 /* checks of the clock per host time-out */
 #define PINGS            4 /* pings per host time-out */
@@ -56,17 +61,23 @@ struct link {
     const struct link_events *events;
     void *arg, *user;
     enum link_life life;
-    struct evbuffer *in;
-    uint64_t timeout_ns; /* silence of the process */
-    uint64_t host_ns;    /* silence of its host's kernel */
+    struct seal *seal;            /* it sends under the lock, and receives without it */
+    struct evbuffer *sealed, *in; /* what was received: records, frames */
+    uint32_t body;                /* of the record at the start of `sealed` (record.h) */
+    uint64_t timeout_ns;          /* silence of the process */
+    uint64_t host_ns;             /* silence of its host's kernel */
     uint64_t last_recv_ns, ticked_ns;
-    uint64_t silent_ns; /* silence of the other side, while this process was running */
-    bool busy, freed;   /* in frame(); link_free was called */
+    /* While this process was running: silence of the other side; time in which bytes
+     * arrived that completed no record. */
+    uint64_t silent_ns, partial_ns;
+    bool moved; /* bytes have arrived since the last tick */
+    bool not_authentic;
+    bool busy, freed; /* in frame(); link_free was called */
     char peer[LINK_PEER_TEXT];
 
     struct heartbeat heartbeat;
-    pthread_mutex_t lock; /* of what follows, while the heartbeat is active */
-    struct evbuffer *out;
+    pthread_mutex_t lock;        /* of what follows, while the heartbeat is active */
+    struct evbuffer *out, *wire; /* frames; records, which are written next */
     uint64_t sent_ns;
     bool no_pings; /* the other side does not read them */
     bool mute;     /* sending is disabled */
@@ -80,12 +91,16 @@ _Static_assert(ADDRESS_TEXT <= LINK_PEER_TEXT, "an address is the name of a link
 static void link_discard_output(struct link *l)
 {
     evbuffer_drain(l->out, evbuffer_get_length(l->out));
+    evbuffer_drain(l->wire, evbuffer_get_length(l->wire));
 }
 
 static void link_release(struct link *l)
 {
+    evbuffer_free(l->sealed);
     evbuffer_free(l->in);
     evbuffer_free(l->out);
+    evbuffer_free(l->wire);
+    seal_free(l->seal);
     pthread_mutex_destroy(&l->lock);
     free(l);
 }
@@ -136,12 +151,24 @@ static void link_fail_to_send(struct link *l, const char *why)
 
 /* ---- sending ---------------------------------------------------------------------- */
 
+/* Bytes that are to be written.  The lock is held. */
+static size_t link_pending(const struct link *l)
+{
+    return evbuffer_get_length(l->out) + evbuffer_get_length(l->wire);
+}
+
 size_t link_queued(struct link *l)
 {
     pthread_mutex_lock(&l->lock);
-    size_t len = evbuffer_get_length(l->out);
+    size_t len = link_pending(l);
     pthread_mutex_unlock(&l->lock);
     return len;
+}
+
+static void link_seal(struct link *l)
+{
+    while (evbuffer_get_length(l->out) > 0 && evbuffer_get_length(l->wire) < WIRE_BYTES)
+        record_seal(l->seal, l->out, l->wire);
 }
 
 /* Writes what the socket accepts.  The lock is held: the heartbeat thread writes, too. */
@@ -149,8 +176,9 @@ static void link_write(struct link *l)
 {
     char text[WHY_BYTES];
     size_t left = TURN_BYTES;
-    while (left > 0 && evbuffer_get_length(l->out) > 0) {
-        int n = evbuffer_write_atmost(l->out, l->watch.fd, (ev_ssize_t)left);
+    while (left > 0 && link_pending(l) > 0) {
+        link_seal(l);
+        int n = evbuffer_write_atmost(l->wire, l->watch.fd, (ev_ssize_t)left);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN)
@@ -169,7 +197,7 @@ static bool link_write_some(struct link *l)
 {
     pthread_mutex_lock(&l->lock);
     link_write(l);
-    bool more = evbuffer_get_length(l->out) > 0;
+    bool more = link_pending(l) > 0;
     pthread_mutex_unlock(&l->lock);
     loop_want(l->loop, &l->watch, more ? LOOP_IN | LOOP_OUT : LOOP_IN);
     return more;
@@ -199,7 +227,7 @@ void link_encode(struct evbuffer **to, const struct frame *f)
 static void link_queue(struct link *l, const struct frame *f, struct evbuffer *frames)
 {
     pthread_mutex_lock(&l->lock);
-    if (!l->mute && evbuffer_get_length(l->out) == 0)
+    if (!l->mute && link_pending(l) == 0)
         loop_after(l->loop, &l->flush, 0);
     if (!l->mute && f != NULL)
         link_encode(&l->out, f);
@@ -254,11 +282,37 @@ void link_flush(struct link *l, uint32_t ms)
 
 /* ---- receiving -------------------------------------------------------------------- */
 
-/* False: the callback has freed the link. */
+#define CHANGED                                                                          \
+    " a message that is not authentic: its connection was changed in transit, or a "     \
+    "foreign message was injected"
+
+/* What was received is not what the other side has sent.  It is told, since its messages
+ * are authentic. */
+static void link_reject(struct link *l)
+{
+    static const struct frame last = {
+        .type = WIRE_NOT_AUTHENTIC, .from = WIRE_NONE, .to = WIRE_NONE};
+    pthread_mutex_lock(&l->lock);
+    if (!l->mute) {
+        evbuffer_drain(l->out, evbuffer_get_length(l->out));
+        link_encode(&l->out, &last);
+        link_write(l);
+    }
+    pthread_mutex_unlock(&l->lock);
+    l->not_authentic = true;
+    link_go_down(l, "sent" CHANGED);
+}
+
+/* False: the link is down, or the callback has freed it. */
 static bool link_deliver(struct link *l, const struct frame *f)
 {
     if (f->type == WIRE_PING)
         return true;
+    if (f->type == WIRE_NOT_AUTHENTIC) {
+        l->not_authentic = true;
+        link_go_down(l, "received" CHANGED);
+        return false;
+    }
     l->busy = true;
     l->events->frame(l->arg, l, f);
     l->busy = false;
@@ -305,13 +359,28 @@ static bool link_recv_frames(struct link *l)
     return true;
 }
 
+/* Opens the complete records.  False: the link is down or freed. */
+static bool link_recv_records(struct link *l)
+{
+    enum record_status s;
+    while ((s = record_open(l->seal, &l->body, l->sealed, l->in)) == RECORD_DONE) {
+        l->partial_ns = 0;
+        if (!link_recv_frames(l))
+            return false;
+    }
+    if (s == RECORD_NOT_AUTHENTIC)
+        link_reject(l);
+    return s != RECORD_NOT_AUTHENTIC;
+}
+
 /* End of file (err = 0), or an error of the socket. */
 static void link_found_end(struct link *l, int err)
 {
     char text[WHY_BYTES];
     if (err != 0)
         link_go_down(l, link_error_text(l, err, text));
-    else if (evbuffer_get_length(l->in) > 0)
+    else if (evbuffer_get_length(l->in) > 0 || evbuffer_get_length(l->sealed) > 0 ||
+             l->body > 0)
         link_go_down(l, "closed the connection in the middle of a message");
     else
         link_go_down(l, "closed the connection");
@@ -322,7 +391,7 @@ static void link_read_some(struct link *l)
 {
     for (size_t left = TURN_BYTES; left > 0;) {
         struct evbuffer_iovec v;
-        if (evbuffer_reserve_space(l->in, READ_SPACE, &v, 1) != 1)
+        if (evbuffer_reserve_space(l->sealed, READ_SPACE, &v, 1) != 1)
             error_no_memory();
         size_t len = v.iov_len < left ? v.iov_len : left;
         ssize_t n = recv(l->watch.fd, v.iov_base, len, 0);
@@ -335,11 +404,12 @@ static void link_read_some(struct link *l)
             return;
         }
         v.iov_len = (size_t)n;
-        evbuffer_commit_space(l->in, &v, 1);
+        evbuffer_commit_space(l->sealed, &v, 1);
         l->last_recv_ns = loop_now_ns();
+        l->moved = true;
         l->silent_ns = 0;
         left -= (size_t)n;
-        if (!link_recv_frames(l) || (size_t)n < len)
+        if (!link_recv_records(l) || (size_t)n < len)
             return;
     }
 }
@@ -366,6 +436,9 @@ static void link_measure_silence(struct link *l, uint64_t now)
         l->silent_ns = 0;
     else
         l->silent_ns += now - from < most ? now - from : most;
+    if (l->moved && (l->body > 0 || evbuffer_get_length(l->sealed) > 0))
+        l->partial_ns += now - l->ticked_ns < most ? now - l->ticked_ns : most;
+    l->moved = false;
     l->ticked_ns = now;
 }
 
@@ -396,6 +469,10 @@ static void link_on_tick(void *arg)
         link_go_down(l, link_unanswered(gone ? l->timeout_ns : l->host_ns, text));
         return;
     }
+    if (l->partial_ns >= l->timeout_ns) {
+        link_reject(l);
+        return;
+    }
     /* A process that is silent because it is stopped does not read, and pings would fill
      * its receive window. */
     pthread_mutex_lock(&l->lock);
@@ -419,7 +496,7 @@ static void link_on_beat(void *arg)
     if (pthread_mutex_trylock(&l->lock) != 0)
         return;
     bool due = !l->mute && loop_now_ns() - l->sent_ns >= l->host_ns / PINGS;
-    if (due && evbuffer_get_length(l->out) == 0 && !l->no_pings)
+    if (due && link_pending(l) == 0 && !l->no_pings)
         link_encode(&l->out, &ping);
     if (due)
         link_write(l);
@@ -447,7 +524,7 @@ static void link_tune(int fd, uint32_t timeout_ms)
                     (int)(probes < KEEPALIVES_MAX ? probes : KEEPALIVES_MAX));
 }
 
-struct link *link_open(struct loop *loop, int fd, uint32_t timeout_ms,
+struct link *link_open(struct loop *loop, int fd, struct seal *seal, uint32_t timeout_ms,
                        enum link_life peer, const struct link_events *events, void *arg)
 {
     struct link *l = malloc(sizeof *l);
@@ -456,9 +533,12 @@ struct link *link_open(struct loop *loop, int fd, uint32_t timeout_ms,
     struct address other;
     uint64_t now = loop_now_ns();
     *l = (struct link){.loop = loop, .events = events, .arg = arg, .life = peer};
+    l->seal = seal;
+    l->sealed = evbuffer_new();
     l->in = evbuffer_new();
     l->out = evbuffer_new();
-    if (l->in == NULL || l->out == NULL)
+    l->wire = evbuffer_new();
+    if (l->sealed == NULL || l->in == NULL || l->out == NULL || l->wire == NULL)
         error_no_memory();
     pthread_mutex_init(&l->lock, NULL);
     l->timeout_ns = (uint64_t)timeout_ms * NS_PER_MS;
@@ -485,6 +565,11 @@ struct link *link_open(struct loop *loop, int fd, uint32_t timeout_ms,
 const char *link_peer(const struct link *l)
 {
     return l->peer;
+}
+
+bool link_not_authentic(const struct link *l)
+{
+    return l->not_authentic;
 }
 
 void *link_user(const struct link *l)

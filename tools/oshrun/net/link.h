@@ -3,13 +3,19 @@
  * link.h - one connection between the front end and a daemon, or between two daemons:
  * sends and receives frames without blocking, and detects the loss of the other side.
  *
- * Uses libevent, heartbeat.h, loop.h, wire.h.  Used by route.c, daemons*.c,
+ * Uses libevent, heartbeat.h, loop.h, record.h, wire.h.  Used by route.c, daemons*.c,
  * daemon_main.c.
  *
- * The other side is down if one of three checks fails:
+ * All bytes are sealed (record.h) with the keys of this connection, which come from its
+ * handshake (auth.h).  A record that is not the next one of the other side takes the link
+ * down, at both ends if the other one can still be told.
+ *
+ * The other side is down if one of four checks fails:
  *   - the connection: a process that exits closes it, which is detected immediately;
  *   - the host: its kernel acknowledges keep-alive probes whatever the process does; a
  *     host that acknowledges nothing for min(timeout_ms, LINK_HOST_MS) is unreachable;
+ *   - what arrives: bytes that complete no record for timeout_ms are not those of a peer
+ *     that lives, whose records are short;
  *   - the process: on a link on which nothing was sent for a quarter of that time, the
  *     heartbeat thread (heartbeat.h) of each side sends PING, also while the loop is in a
  *     long callback or gets no processor time.  A side that must answer (LINK_AWAKE) is
@@ -20,6 +26,7 @@
 #ifndef OSHRUN_NET_LINK_H
 #define OSHRUN_NET_LINK_H
 
+#include "pgas/core/base/seal.h"
 #include "tools/oshrun/util/loop.h"
 #include "tools/oshrun/net/wire.h"
 
@@ -53,9 +60,9 @@ struct link_events {
     void (*down)(void *arg, struct link *l, const char *why);
 };
 
-/* Takes ownership of a connected, authenticated socket.  NULL: the heartbeat thread
- * cannot be created (fd is closed). */
-struct link *link_open(struct loop *loop, int fd, uint32_t timeout_ms,
+/* Takes ownership of a connected, authenticated socket and its seal.  NULL: the heartbeat
+ * thread cannot be created (fd is closed, the seal freed). */
+struct link *link_open(struct loop *loop, int fd, struct seal *seal, uint32_t timeout_ms,
                        enum link_life peer, const struct link_events *events, void *arg);
 
 /* Queues a frame.  Never blocks.  No effect on a link that is down. */
@@ -74,6 +81,9 @@ size_t link_queued(struct link *l);
 
 /* "10.77.0.2:43210" */
 const char *link_peer(const struct link *l);
+
+/* Whether it went down because a message, of either direction, was not authentic. */
+bool link_not_authentic(const struct link *l);
 
 /* A pointer for the owner's use. */
 void *link_user(const struct link *l);

@@ -51,7 +51,7 @@ struct pending {
 
 struct listener {
     struct loop *loop;
-    struct nonce nonce;
+    const struct nonce *nonce;
     const struct listener_events *events;
     void *arg;
     struct listen_socket socket[SOCKETS_MAX];
@@ -112,8 +112,11 @@ static void listener_on_pending_readable(void *arg, unsigned ready)
     enum auth_news news = auth_read(&s->auth);
     if (news == AUTH_WAITS)
         return;
-    if (news == AUTH_PROVEN)
-        d->events->came(d->arg, listener_pending_detach(s));
+    struct seal *seal = news == AUTH_PROVEN ? auth_seal(&s->auth) : NULL;
+    if (seal != NULL)
+        d->events->came(d->arg, listener_pending_detach(s), seal);
+    else if (news == AUTH_PROVEN)
+        listener_refuse(s, "there is no memory for its keys");
     else if (news == AUTH_LEFT)
         close(listener_pending_detach(s));
     else
@@ -154,7 +157,7 @@ static void listener_accept_pending(struct listener *d, int fd,
                                     const struct address *from)
 {
     struct pending *s = listener_get_slot(d);
-    if (d->closed || auth_start(&s->auth, fd, AUTH_LISTENER, &d->nonce) != 0) {
+    if (d->closed || auth_start(&s->auth, fd, AUTH_LISTENER, d->nonce) != 0) {
         close(fd);
         return;
     }
@@ -273,7 +276,7 @@ struct listener *listener_open(struct loop *loop, const struct nonce *nonce,
         snprintf(why, len, "there is no memory to listen for connections");
         return NULL;
     }
-    *d = (struct listener){.loop = loop, .nonce = *nonce, .events = events, .arg = arg};
+    *d = (struct listener){.loop = loop, .nonce = nonce, .events = events, .arg = arg};
     d->pause = (struct loop_timer){.fn = listener_on_pause_over, .arg = d};
     if (listener_bind(d, at, n, addresses, why, len) != 0) {
         listener_close(d);
@@ -295,7 +298,6 @@ void listener_close(struct listener *d)
     for (struct pending *s = d->pending; s < d->pending + PENDING_MAX; s++)
         if (s->number != 0)
             close(listener_pending_detach(s));
-    explicit_bzero(&d->nonce, sizeof d->nonce);
     if (!d->accepting)
         free(d);
 }

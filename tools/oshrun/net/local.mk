@@ -14,6 +14,8 @@ tools_oshrun_liboshrun_a_SOURCES += \
 	tools/oshrun/net/listener.h \
 	tools/oshrun/net/pack.c \
 	tools/oshrun/net/pack.h \
+	tools/oshrun/net/record.c \
+	tools/oshrun/net/record.h \
 	tools/oshrun/net/route.c \
 	tools/oshrun/net/route.h \
 	tools/oshrun/net/tree.c \

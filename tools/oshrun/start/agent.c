@@ -40,7 +40,8 @@ static void agent_close_watch(struct agent *a, struct loop_watch *w)
 static void agent_close_input(struct agent *a)
 {
     agent_close_watch(a, &a->in);
-    iobuf_free(&a->input);
+    seal_memory_free(a->input, a->input_size);
+    a->input = NULL;
 }
 
 /* ---- its output ------------------------------------------------------------------- */
@@ -103,10 +104,12 @@ static void agent_on_input(void *arg, unsigned ready)
 {
     struct agent *a = arg;
     (void)ready;
-    int n = evbuffer_write(a->input, a->in.fd);
+    ssize_t n =
+        write(a->in.fd, a->input + a->input_written, a->input_len - a->input_written);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (n < 0 || evbuffer_get_length(a->input) == 0)
+    a->input_written += n > 0 ? (size_t)n : 0;
+    if (n < 0 || a->input_written == a->input_len)
         agent_close_input(a); /* it does not read: its output or its end tells why */
 }
 

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "tools/oshrun/util/error.h"
+#include "tools/oshrun/daemon/bootstrap.h"
 #include "tools/oshrun/start/daemons_int.h"
 
 #include <errno.h>
@@ -193,7 +194,7 @@ static void daemons_on_up(void *arg, uint32_t node, const char *host)
     daemons_set_deadline(ds, &ds->conn[node], ms + UP_EXTRA_MS);
 }
 
-static void daemons_on_accepted(void *arg, int fd)
+static void daemons_on_accepted(void *arg, int fd, struct seal *seal)
 {
     struct daemons *ds = arg;
     struct link **more = realloc(ds->unidentified,
@@ -201,8 +202,8 @@ static void daemons_on_accepted(void *arg, int fd)
     if (more == NULL)
         error_no_memory();
     ds->unidentified = more;
-    struct link *l =
-        link_open(ds->loop, fd, ds->o->timeout_ms, LINK_AWAKE, &daemons_link_events, ds);
+    struct link *l = link_open(ds->loop, fd, seal, ds->o->timeout_ms, LINK_AWAKE,
+                               &daemons_link_events, ds);
     if (l != NULL)
         ds->unidentified[ds->nunidentified++] = l;
     else
@@ -269,11 +270,13 @@ static int daemons_open_listener(struct daemons *ds)
     char addresses[ADDRESSES_MAX], why[ERROR_BYTES], hex[NONCE_HEX_BYTES];
     bool virtual = ds->front->plan.kind == PLAN_VNODES;
     const char *which = virtual ? LOOPBACK : ds->o->interface;
-    if (nonce_make(&ds->nonce) != 0) {
-        error_report("cannot get random bytes: %s", strerror(errno));
+    ds->nonce = seal_memory_alloc(sizeof *ds->nonce);
+    ds->line = seal_memory_alloc(BOOTSTRAP_LINE);
+    if (ds->nonce == NULL || ds->line == NULL || nonce_make(ds->nonce) != 0) {
+        error_report("cannot get random bytes, or memory for them: %s", strerror(errno));
         return -1;
     }
-    ds->listener = listener_open(ds->loop, &ds->nonce, which, addresses, &events, ds, why,
+    ds->listener = listener_open(ds->loop, ds->nonce, which, addresses, &events, ds, why,
                                  sizeof why);
     if (ds->listener == NULL) {
         if (virtual)
@@ -285,17 +288,19 @@ static int daemons_open_listener(struct daemons *ds)
             error_report("cannot listen for the node daemons: %s", why);
         return -1;
     }
-    nonce_to_hex(&ds->nonce, hex);
-    int n = asprintf(&ds->line,
+    nonce_to_hex(ds->nonce, hex);
+    int n = snprintf(ds->line, BOOTSTRAP_LINE,
                      "oshrun %u " PACKAGE_VERSION " nonce=%s at=%s if=%s timeout=%u "
                      "start=%u window=%llu",
                      WIRE_VERSION, hex, addresses, which != NULL ? which : ANY_ADDRESS,
                      ds->o->timeout_ms, ds->o->start_timeout_ms,
                      (unsigned long long)ds->window);
-    if (n >= 0)
+    seal_erase(hex, sizeof hex);
+    if (n >= 0 && n < BOOTSTRAP_LINE)
         return 0;
-    ds->line = NULL;
-    error_report("no memory for the node daemons");
+    error_report("the bootstrap line of the node daemons is too long (%d bytes, at most "
+                 "%d); name fewer interfaces with --if",
+                 n, BOOTSTRAP_LINE - 1);
     return -1;
 }
 
@@ -445,6 +450,7 @@ void daemons_stop(struct daemons *ds, bool good)
     if (ds->gather != NULL)
         gather_free(ds->gather);
     pack_free(&ds->job_bytes);
-    free(ds->line);
+    seal_memory_free(ds->line, BOOTSTRAP_LINE);
+    seal_memory_free(ds->nonce, sizeof *ds->nonce);
     free(ds);
 }

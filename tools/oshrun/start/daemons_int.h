@@ -57,10 +57,10 @@ struct daemons {
     struct net_out out;  /* to the daemons */
     struct daemon *here; /* one node: in this process; NULL: they are reached by route */
 
-    struct nonce nonce;
+    struct nonce *nonce; /* this and the line: in seal_memory */
     struct listener *listener;
     struct starter *starter;
-    char *line; /* bootstrap line of every daemon */
+    char *line; /* bootstrap line of every daemon, in BOOTSTRAP_LINE bytes */
     const char **host;
 
     struct route route;

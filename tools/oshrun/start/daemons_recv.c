@@ -429,6 +429,9 @@ static void daemons_recv_on_down(void *arg, struct link *l, const char *why)
         return;
     }
     if (dc == NULL) {
+        if (link_not_authentic(l))
+            daemons_fail(ds, DAEMONS_EXIT_ERROR, "the node daemon at %s %s", link_peer(l),
+                         why);
         daemons_recv_forget_link(ds, l);
         link_free(l);
         return;

@@ -30,6 +30,7 @@
 #define REAP_MS    1000 /* limit for killed processes to exit */
 #define WHY_BYTES  (2 * LINE_BYTES + PATH_MAX)
 #define SRUN       "srun"
+#define NODE_WORD  32 /* bytes for " node=I", newline and zero */
 
 extern char **environ;
 
@@ -39,7 +40,8 @@ struct starter {
     void *arg;
     struct starter_config c;
     char *daemon_path;
-    char *line;
+    char *line; /* in seal_memory of line_size bytes: it contains the nonce */
+    size_t line_size;
     struct command command; /* the agent's */
     char srun_path[PATH_MAX];
     char **srun_argv, **srun_env;
@@ -201,13 +203,16 @@ static void starter_start_failed(struct agent *a, const char *path, const char *
 static int starter_make_input(struct agent *a)
 {
     const char *line = a->s->line;
-    a->input = evbuffer_new();
+    a->input_size = strlen(line) + NODE_WORD;
+    a->input_written = 0;
+    a->input = seal_memory_alloc(a->input_size);
     if (a->input == NULL)
         return -1;
     int n = a->node == STARTER_ALL
-                ? evbuffer_add_printf(a->input, "%s\n", line)
-                : evbuffer_add_printf(a->input, "%s node=%u\n", line, a->node);
-    return n < 0 ? -1 : 0;
+                ? snprintf(a->input, a->input_size, "%s\n", line)
+                : snprintf(a->input, a->input_size, "%s node=%u\n", line, a->node);
+    a->input_len = (size_t)n;
+    return 0;
 }
 
 static void starter_start(struct agent *a)
@@ -263,7 +268,7 @@ static void starter_release(struct starter *s)
     string_list_free(s->srun_argv);
     free(s->srun_env);
     free(s->daemon_path);
-    free(s->line);
+    seal_memory_free(s->line, s->line_size);
     free(s);
 }
 
@@ -279,9 +284,11 @@ static int starter_make_agents(struct starter *s, const struct starter_config *c
     s->count = all ? 1 : c->nnodes;
     s->agent = calloc(s->count, sizeof *s->agent);
     s->daemon_path = strdup(c->daemon_path);
-    s->line = strdup(c->line);
+    s->line_size = strlen(c->line) + 1;
+    s->line = seal_memory_alloc(s->line_size);
     if (s->agent == NULL || s->daemon_path == NULL || s->line == NULL)
         return starter_report_no_memory();
+    memcpy(s->line, c->line, s->line_size);
     for (uint32_t i = 0; i < s->count; i++) {
         struct agent *a = &s->agent[i];
         agent_init(a, s, all ? STARTER_ALL : i);

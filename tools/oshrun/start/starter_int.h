@@ -7,6 +7,7 @@
 #ifndef OSHRUN_START_STARTER_INT_H
 #define OSHRUN_START_STARTER_INT_H
 
+#include "pgas/core/base/seal.h"
 #include "tools/oshrun/daemon/child.h"
 #include "tools/oshrun/util/iobuf.h"
 #include "tools/oshrun/start/starter.h"
@@ -30,7 +31,10 @@ struct agent {
     bool waited; /* started, its daemon has not connected: one of the 32 */
     bool arrived;
     bool ended;
-    struct evbuffer *input; /* for its standard input; NULL: all is written */
+    /* For its standard input, in seal_memory of input_size bytes; NULL: all is written.
+     */
+    char *input;
+    size_t input_size, input_len, input_written;
     struct loop_watch in, out, end;
     struct evbuffer *half; /* of a line, not complete; NULL: none */
     char last[LINE_BYTES]; /* last line that may explain its end */
