@@ -496,8 +496,8 @@ Test(gather, a_callback_of_an_update_ends_other_rounds)
     const struct tree chain = {.nnodes = 2, .fanout = 1};
     uint32_t absent = WIRE_NONE;
     struct pair p = {0};
-    p.g = gather_new(&chain, 0, &(struct net_out){.send = send_nothing}, lose_in_done,
-                     &p);
+    p.g =
+        gather_new(&chain, 0, &(struct net_out){.send = send_nothing}, lose_in_done, &p);
     gather_set_absent(p.g, is_absent, &absent);
     cr_assert_eq(gather_join(p.g, "a", 1, node, 2, "x", 1, NULL), 0);
     cr_assert_eq(gather_join(p.g, "b", 1, node, 2, "y", 1, NULL), 0);
