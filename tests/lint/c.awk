@@ -182,6 +182,8 @@ function check_wait() {
         check_header()
     if (code ~ sleeping && !wait_allowed())
         offence(FNR, "wait", name " sleeps or yields; use core/progress/block.c")
+    if (file ~ /^(pgas|tools\/oshrun)\// && code ~ /(^|[^A-Za-z0-9_])wait(pid|id)? ?\(/ && code !~ /WNOHANG/ && !wait_allowed())
+        offence(FNR, "wait", name " waits for a child; use WNOHANG and an event of the loop")
 }
 
 # -- layers -----------------------------------------------------------------------------------

@@ -108,6 +108,10 @@ printf '%s\nvoid a_do(void)\n{\n    sched_yield();\n}\n' "$spdx" >"$tree/t/pgas/
 expect wait 'a yield'
 
 fresh
+printf '%s\nvoid a_do(void)\n{\n    waitpid(pid, NULL, 0);\n}\n' "$spdx" >"$tree/t/pgas/rma/a.c"
+expect wait 'a wait for a child'
+
+fresh
 printf '%s\n#include "pgas/core/base/pgas.h"\n' "$spdx" >"$tree/t/pgas/threads/a.h"
 expect layer 'a leaf that includes the core'
 

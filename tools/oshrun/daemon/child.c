@@ -31,10 +31,12 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define PATH_DEFAULT "/usr/local/bin:/usr/bin:/bin"
 #define STACK_BYTES  32768
+#define STEP_US      1000
 
 /* Reserved descriptors: copies of fd[], wdir_fd and reaper_fd during child_start, else of
  * SLOT_IDLE, which is /dev/null. */
@@ -287,6 +289,16 @@ static int child_search(int wdir_fd, const char *dir, const char *name, char *bu
             return err;
         dir += n + 1;
     }
+}
+
+bool child_reap(pid_t pid, int *steps)
+{
+    while (waitpid(pid, NULL, WNOHANG) == 0) {
+        if ((*steps)-- <= 0)
+            return false;
+        usleep(STEP_US);
+    }
+    return true;
 }
 
 int child_find(int wdir_fd, const char *dirs, const char *name, char *buf, size_t len)

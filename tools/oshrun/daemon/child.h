@@ -38,6 +38,13 @@ void child_reserve(void);
 /* Returns the pid, or -1 with errno and, in *step, what failed (exec included). */
 pid_t child_start(const struct child_spec *spec, const char **step);
 
+#define CHILD_REAP_STEPS                                                                 \
+    2000 /* milliseconds for a process that was sent SIGKILL to end */
+
+/* Reaps a child that was sent SIGKILL, with at most *steps steps of a millisecond, which
+ * it counts down.  False: it is stuck in the kernel, and remains to the reaper. */
+bool child_reap(pid_t pid, int *steps);
+
 /* Finds name as execvp would with PATH = dirs (NULL: the usual directories); relative
  * paths start at wdir_fd (AT_FDCWD: the current directory). 0 and the path in buf, or
  * CHILD_NOT_FOUND / CHILD_NOT_RUNABLE with errno. */

@@ -29,9 +29,7 @@
 #include <unistd.h>
 
 #define EXIT_ERROR      1
-#define DRAIN_QUIET_MS  100  /* of silence, then a pipe that stays open is closed */
-#define REAP_STEPS_MAX  2000 /* steps of 1 ms to wait for killed processes */
-#define STEP_US         1000
+#define DRAIN_QUIET_MS  100 /* of silence, then a pipe that stays open is closed */
 #define SPAWN_PER_TURN  8
 #define FILE_BYTES_MIN  4096u /* size of a file of the PMIx server */
 #define HINT_BYTES      200
@@ -144,19 +142,18 @@ bool daemon_is_fatal(int sig)
            sig == SIGQUIT;
 }
 
-/* Reaps all PEs, whose groups have received SIGKILL. */
+/* Reaps all PEs, whose groups have received SIGKILL, and stand-ins. */
 static void daemon_reap(struct daemon *d)
 {
-    int steps = 0;
+    int steps = CHILD_REAP_STEPS;
     for (uint32_t i = 0; i < d->npes; i++) {
         struct pe *pe = &d->pe[i];
-        while (pe->pid > 0 && waitpid(pe->pid, NULL, WNOHANG) == 0) {
-            if (steps++ > REAP_STEPS_MAX)
-                return; /* stuck in the kernel; the reaper tries again */
-            usleep(STEP_US);
-        }
+        if (pe->pid > 0 && !child_reap(pe->pid, &steps))
+            return; /* the reaper tries again */
         pe->pid = 0;
     }
+    if (!daemon_ft_end_stand_ins(d, &steps))
+        return;
     reaper_send(d->reaper->fd, REAPER_FORGET, 0);
 }
 

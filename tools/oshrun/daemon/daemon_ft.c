@@ -109,14 +109,18 @@ void daemon_ft_connected(struct daemon *d)
         daemon_ft_stand_in(d, &d->pe[i]);
 }
 
-static void daemon_ft_end_stand_ins(struct daemon *d)
+bool daemon_ft_end_stand_ins(struct daemon *d, int *steps)
 {
     for (uint32_t i = 0; i < d->npes; i++) {
-        if (d->pe[i].stand_in <= 0)
+        pid_t *pid = &d->pe[i].stand_in;
+        if (*pid <= 0)
             continue;
-        kill(-d->pe[i].stand_in, SIGKILL);
-        waitpid(d->pe[i].stand_in, NULL, 0);
+        kill(-*pid, SIGKILL);
+        if (!child_reap(*pid, steps))
+            return false;
+        *pid = -1;
     }
+    return true;
 }
 
 /* ---- new failures ----------------------------------------------------------------- */
@@ -362,7 +366,6 @@ void daemon_ft_stop(struct daemon *d)
         return;
     struct ft_map *map = node_ft(d->node);
     loop_cancel(d->loop, &d->ft.check_pmix);
-    daemon_ft_end_stand_ins(d);
     if (d->ft.agent != NULL)
         ft_agent_stop(d->ft.agent);
     if (d->ft.runs) {

@@ -45,7 +45,7 @@ struct pe {
     bool connected;
     bool finalized;
     bool ended;     /* exited; not reaped, so that its group ID stays reserved */
-    pid_t stand_in; /* process that connected to PMIx in its place; 0: none */
+    pid_t stand_in; /* process that connected to PMIx in its place; 0: none, -1: over */
 };
 
 /* Input of PE job->stdin_pe. */
@@ -117,6 +117,9 @@ struct daemon {
 /* Starts the agent of the node.  0, or the exit status after an error message. */
 int daemon_ft_start(struct daemon *d);
 void daemon_ft_stop(struct daemon *d);
+/* Kills and reaps the processes that have connected to PMIx in the place of PEs.  steps
+ * and result: as child_reap. */
+bool daemon_ft_end_stand_ins(struct daemon *d, int *steps);
 /* The job is being ended as a whole. */
 void daemon_ft_end_job(struct daemon *d);
 /* A PE of this node has ended.  True: it has failed, and is marked in the alive map. */

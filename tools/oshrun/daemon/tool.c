@@ -15,7 +15,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 const char *tool_find(const char *const *name, char path[PATH_MAX])
@@ -105,7 +104,8 @@ void tool_wait(struct tool *t, uint64_t end_ns)
 void tool_free(struct tool *t)
 {
     tool_stop(t);
+    int steps = CHILD_REAP_STEPS;
     if (t->pid > 0)
-        waitpid(t->pid, NULL, 0); /* does not block for long after SIGKILL */
+        child_reap(t->pid, &steps); /* else the reaper tries again */
     free(t->text);
 }
