@@ -4,9 +4,11 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "pgas/core/base/clock.h"
@@ -14,6 +16,7 @@
 #include "pgas/core/base/log.h"
 #include "pgas/core/base/pgas.h"
 #include "pgas/core/base/pgas_assert.h"
+#include "pgas/core/base/seal.h"
 #include "pgas/core/boot/nodeseg.h"
 #include "pgas/core/progress/alive.h"
 #include "pgas/core/progress/block.h"
@@ -30,7 +33,8 @@
 
 enum { NAME_BYTES = 256, WHY_BYTES = 256 };
 
-/* What a leader publishes; only node 0 sets the secret. */
+/* What a leader publishes.  Only node 0 sets the secret, and none does if the daemons of
+ * oshrun host the agents: they have a secret that no PE knows. */
 struct ft_card {
     struct ft_endpoint endpoint;
     uint8_t secret[FT_SECRET];
@@ -147,11 +151,17 @@ static bool ft_boot_host(const char *domain, char *why, size_t size)
     return agent != NULL;
 }
 
+/* True if PEs host the agents; under oshrun the daemons do. */
+static bool ft_boot_pes_host(void)
+{
+    return nodeseg_path() == NULL;
+}
+
 static void ft_boot_start_agent(const char *name)
 {
     char why[WHY_BYTES];
 
-    if (nodeseg_path() == NULL && !ft_boot_host(name, why, sizeof why))
+    if (ft_boot_pes_host() && !ft_boot_host(name, why, sizeof why))
         log_die("shmem_init: SHMEM_FT is continue, but the failure agent of this node "
                 "cannot start: %s",
                 why);
@@ -160,9 +170,15 @@ static void ft_boot_start_agent(const char *name)
 
 static void ft_boot_make_secret(uint8_t secret[FT_SECRET])
 {
-    if (getrandom(secret, FT_SECRET, 0) != FT_SECRET)
+    if (!seal_random(secret, FT_SECRET))
         log_die("shmem_init: cannot make a key for the failure agents: %s",
                 strerror(errno));
+}
+
+/* Bytes of the card that are published. */
+static size_t ft_boot_card_bytes(void)
+{
+    return ft_boot_pes_host() ? sizeof(struct ft_card) : offsetof(struct ft_card, secret);
 }
 
 void ft_boot_publish(const struct boot *b)
@@ -181,13 +197,14 @@ void ft_boot_publish(const struct boot *b)
                 why);
     if (*pgas_self.env.ft_domains != '\0')
         map->own.domain = domain; /* else the host of the agent has set it */
-    if (b->node == 0)
+    if (b->node == 0 && ft_boot_pes_host())
         ft_boot_make_secret(map->secret);
     card.endpoint = map->own;
     memcpy(card.secret, map->secret, sizeof card.secret);
-    if (b->nnodes > 1 && boot_put(BOOT_ALL, KEY, &card, sizeof card) != 0)
+    if (b->nnodes > 1 && boot_put(BOOT_ALL, KEY, &card, ft_boot_card_bytes()) != 0)
         log_die("shmem_init: cannot publish the addresses of the failure agent: %s",
                 boot_error());
+    seal_erase(&card, sizeof card);
 }
 
 /* ---- arming -------------------------------------------------------------------------
@@ -196,14 +213,16 @@ void ft_boot_publish(const struct boot *b)
 static void ft_boot_read_node(const struct boot *b, uint32_t node, uint32_t first)
 {
     struct ft_map *map = ft_boot_map();
-    struct ft_card card;
+    struct ft_card card = {.endpoint = {.domain = 0}};
+    size_t bytes = ft_boot_card_bytes();
 
-    if (boot_get(first, KEY, &card, sizeof card) != (ssize_t)sizeof card)
+    if (boot_get(first, KEY, &card, bytes) != (ssize_t)bytes)
         log_die("shmem_init: cannot get the addresses of the failure agent of PE %u: %s",
                 first, boot_error());
     ft_map_endpoint(map)[node] = card.endpoint;
     if (node == 0 && b->node != 0)
         memcpy(map->secret, card.secret, sizeof card.secret);
+    seal_erase(&card, sizeof card);
 }
 
 /* Nodes are numbered in the order of their lowest PEs. */
@@ -247,10 +266,25 @@ static void ft_boot_be_watched(void)
     alive_stamp();
 }
 
+/* Leaves the pages of the map with the secret out of core dumps of this PE. */
+static void ft_boot_hide_secret(struct ft_map *map)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t from = (uintptr_t)map->secret & ~(page - 1);
+    uintptr_t end = (uintptr_t)map->secret + sizeof map->secret;
+
+    if (madvise((void *)from, end - from, MADV_DONTDUMP) != 0)
+        log_die("shmem_init: cannot leave the key of the failure agents out of core "
+                "dumps: %s",
+                strerror(errno));
+}
+
 void ft_boot_arm(const struct boot *b)
 {
     if (!ft_boot_on())
         return;
+    if (ft_boot_pes_host())
+        ft_boot_hide_secret(ft_boot_map());
     ft_boot_be_watched();
     if (!ft_boot_is_leader(b))
         return;
@@ -314,7 +348,7 @@ void ft_host_check(void)
     int32_t host = atomic_load_explicit(&map->agent_pid, memory_order_acquire);
     char why[WHY_BYTES];
 
-    if (!ft_boot_on() || nodeseg_path() != NULL || host == getpid() ||
+    if (!ft_boot_on() || !ft_boot_pes_host() || host == getpid() ||
         state < FT_AGENT_ARMED || state >= FT_AGENT_STOPPED ||
         !ft_boot_must_take_over(map, host) ||
         !atomic_compare_exchange_strong(&map->agent_pid, &host, getpid()))

@@ -78,7 +78,7 @@ struct ft_mailbox {
 
 enum ft_agent_state {
     FT_AGENT_NONE,
-    FT_AGENT_LISTENING, /* `own` and `secret` are set */
+    FT_AGENT_LISTENING, /* `own` is set */
     FT_AGENT_ARMED,     /* `endpoint` of all nodes is set: the ring may start */
     FT_AGENT_RUNNING,
     FT_AGENT_STOPPED, /* all PEs have finalized */
@@ -159,7 +159,7 @@ struct ft_map {
     _Atomic uint32_t incarnation; /* agents that have run on this node */
     uint32_t decisions;           /* stored so far; only the agent uses it */
     uint32_t watchdog_ms;         /* SHMEM_FT_WATCHDOG; stored before FT_AGENT_ARMED */
-    uint8_t secret[FT_SECRET];
+    uint8_t secret[FT_SECRET];    /* if a PE hosts the agent; else zeros: oshrun has it */
     struct ft_endpoint own;
 };
 

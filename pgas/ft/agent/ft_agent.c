@@ -120,15 +120,16 @@ static bool ft_agent_join_mesh(struct ft_agent *agent)
 {
     struct ft_map *map = agent->map;
     uint32_t attempt_ms = ft_agent_timeout_ms(agent) / 2;
-    struct ft_mesh_job job = {.node = map->node,
-                              .nnodes = map->nnodes,
-                              .incarnation = agent->incarnation,
-                              .secret = map->secret,
-                              .endpoint = ft_map_endpoint(map),
-                              .probe_ns = ft_agent_probe_ns(agent),
-                              .message = ft_agent_on_message,
-                              .closed = ft_agent_on_closed,
-                              .arg = agent};
+    struct ft_mesh_job job = {
+        .node = map->node,
+        .nnodes = map->nnodes,
+        .incarnation = agent->incarnation,
+        .secret = agent->options.secret != NULL ? agent->options.secret : map->secret,
+        .endpoint = ft_map_endpoint(map),
+        .probe_ns = ft_agent_probe_ns(agent),
+        .message = ft_agent_on_message,
+        .closed = ft_agent_on_closed,
+        .arg = agent};
 
     if (attempt_ms < ATTEMPT_MIN_MS)
         attempt_ms = ATTEMPT_MIN_MS;

@@ -9,7 +9,8 @@
  *   map->agent  NONE       the host has called ft_agent_start
  *               LISTENING  the agent has stored its addresses in map->own
  *               ARMED      the leader PE has stored the endpoints of all nodes, the node
- *                          of each PE, the PE of each local rank, and the secret
+ *                          of each PE, the PE of each local rank, and, unless the
+ *                          host has it, the secret
  *               RUNNING    the heartbeat ring is active
  *               STOPPED    all live PEs of the node have left shmem_finalize, and the
  *                          other agents know it: silence of this node is no failure.  The
@@ -41,6 +42,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct ft_agent;
 struct node;
@@ -50,6 +52,7 @@ struct ft_agent_options {
     const char *interfaces; /* interfaces or subnets of SHMEM_LAUNCH_IF; NULL: all */
     bool loopback;          /* all nodes are virtual nodes of this host */
     unsigned period_ms, timeout_ms; /* used if the leader PE stores none in the map */
+    const uint8_t *secret; /* FT_SECRET bytes that outlive the agent; NULL: map->secret */
     const char *domain; /* text that identifies the failure domain of this node; read at
                            the start only */
     void (*self_failed)(void *arg); /* called in a thread of the agent; NULL: none */

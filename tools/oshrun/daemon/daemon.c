@@ -563,8 +563,8 @@ static struct daemon *daemon_make(const struct job *job, struct loop *loop)
 }
 
 int daemon_start(struct daemon **made, const struct job *job, const struct tree *tree,
-                 const struct net_out *out, uint64_t window, struct loop *loop,
-                 const struct reaper *reaper, struct rlimit files)
+                 const struct net_out *out, uint64_t window, const struct nonce *nonce,
+                 struct loop *loop, const struct reaper *reaper, struct rlimit files)
 {
     struct daemon *d = *made = daemon_make(job, loop);
     if (d == NULL) {
@@ -582,7 +582,7 @@ int daemon_start(struct daemon **made, const struct job *job, const struct tree 
     if (rc == 0)
         rc = daemon_start_server(d, tree);
     if (rc == 0)
-        rc = daemon_ft_start(d);
+        rc = daemon_ft_start(d, nonce);
     return rc;
 }
 

@@ -62,15 +62,17 @@ enum daemon_line {
     DAEMON_LINES
 };
 
+struct nonce;
 struct daemon;
 
 /* Starts the PMIx server; the loop starts the PEs when the job is registered.  Frames of
  * the daemon go to `out`.  window: limit of output that is not confirmed, in bytes per
- * stream.  0, or the exit status for oshrun after an error message; then only daemon_stop
- * is valid, as after event FAILED. */
+ * stream.  nonce: of the job, used during the call; NULL: this is its only daemon.  0, or
+ * the exit status for oshrun after an error message; then only daemon_stop is valid, as
+ * after event FAILED. */
 int daemon_start(struct daemon **d, const struct job *job, const struct tree *tree,
-                 const struct net_out *out, uint64_t window, struct loop *loop,
-                 const struct reaper *reaper, struct rlimit files);
+                 const struct net_out *out, uint64_t window, const struct nonce *nonce,
+                 struct loop *loop, const struct reaper *reaper, struct rlimit files);
 
 /* Executes a command, or handles a message for the PMIx server.  0, or -1: malformed. */
 int daemon_recv(struct daemon *d, const struct frame *f);

@@ -15,8 +15,10 @@
  */
 #include "config.h"
 
+#include "pgas/core/base/seal.h"
 #include "tools/oshrun/daemon/chassis.h"
 #include "tools/oshrun/daemon/daemon_int.h"
+#include "tools/oshrun/net/listener.h"
 #include "tools/oshrun/daemon/stand_in.h"
 #include "tools/oshrun/util/error.h"
 #include "tools/oshrun/util/string_list.h"
@@ -314,6 +316,18 @@ static const char *daemon_ft_domain(const struct daemon *d, char text[CHASSIS_TE
     return d->job->node[d->job->here].name;
 }
 
+/* The key of the agents' connections, which all daemons of the job can compute. */
+static int daemon_ft_make_secret(struct daemon *d, const struct nonce *nonce)
+{
+    d->ft.secret = seal_memory_alloc(SEAL_SECRET);
+    if (d->ft.secret == NULL)
+        return -1;
+    if (nonce == NULL)
+        return seal_random(d->ft.secret, SEAL_SECRET) ? 0 : -1;
+    seal_derive(nonce->byte, "pgas failure agents", d->ft.secret);
+    return 0;
+}
+
 static int daemon_ft_start_agent(struct daemon *d)
 {
     char why[WHY_BYTES] = "", chassis[CHASSIS_TEXT];
@@ -324,6 +338,7 @@ static int daemon_ft_start_agent(struct daemon *d)
                                              .period_ms = d->job->ft.period_ms,
                                              .timeout_ms = d->job->ft.timeout_ms,
                                              .domain = daemon_ft_domain(d, chassis),
+                                             .secret = d->ft.secret,
                                              .self_failed = daemon_ft_on_self_failed,
                                              .arg = d};
     d->ft.agent = ft_agent_start(&options, why, sizeof why);
@@ -334,7 +349,7 @@ static int daemon_ft_start_agent(struct daemon *d)
     return -1;
 }
 
-int daemon_ft_start(struct daemon *d)
+int daemon_ft_start(struct daemon *d, const struct nonce *nonce)
 {
     uint32_t words = ft_map_set_words(node_ft(d->node));
     d->ft.watch = (struct loop_watch){.fd = -1};
@@ -351,6 +366,10 @@ int daemon_ft_start(struct daemon *d)
         return EXIT_ERROR;
     }
     loop_want(d->loop, &d->ft.watch, LOOP_IN);
+    if (daemon_ft_make_secret(d, nonce) != 0) {
+        error_report("cannot make the key of the failure agents: %s", strerror(errno));
+        return EXIT_ERROR;
+    }
     if (daemon_ft_start_agent(d) != 0)
         return EXIT_ERROR;
     if (daemon_ft_start_thread(d) == 0)
@@ -380,4 +399,5 @@ void daemon_ft_stop(struct daemon *d)
     }
     free(d->ft.seen);
     free(d->ft.told);
+    seal_memory_free(d->ft.secret, SEAL_SECRET);
 }

@@ -59,6 +59,7 @@ struct stacks;
 /* daemon_ft.c: with SHMEM_FT=continue. */
 struct daemon_ft {
     struct ft_agent *agent;
+    uint8_t *secret;  /* of the agents, in seal_memory */
     pthread_t thread; /* waits for changes of the alive map */
     bool runs;        /* the thread */
     _Atomic bool stop;
@@ -114,8 +115,9 @@ struct daemon {
 
 /* daemon_ft.c: the failure of PEs with SHMEM_FT=continue; without, these do nothing. */
 
-/* Starts the agent of the node.  0, or the exit status after an error message. */
-int daemon_ft_start(struct daemon *d);
+/* Starts the agent of the node.  nonce: as in daemon_start.  0, or the exit status after
+ * an error message. */
+int daemon_ft_start(struct daemon *d, const struct nonce *nonce);
 void daemon_ft_stop(struct daemon *d);
 /* Kills and reaps the processes that have connected to PMIx in the place of PEs.  steps
  * and result: as child_reap. */

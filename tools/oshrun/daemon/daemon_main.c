@@ -297,7 +297,7 @@ static int daemon_main_recv_job(struct serve *s, const struct frame *f)
     int rc = daemon_main_watch_closely(s) != 0 ? EXIT_ERROR : 0;
     if (rc == 0)
         rc = daemon_start(&s->d, s->job, &s->route.tree, &s->out, s->bootstrap->window,
-                          &s->loop, &s->reaper, s->files);
+                          &s->bootstrap->nonce, &s->loop, &s->reaper, s->files);
     if (rc != 0) {
         daemon_main_send_failed(s, rc);
         daemon_stop(s->d);

@@ -344,8 +344,8 @@ static int daemons_start_here(struct daemons *ds, struct rlimit files)
     const struct net_out up = {.send = daemons_recv_here, .arg = ds};
     ds->out = (struct net_out){.send = daemons_on_here, .arg = ds};
     ds->conn[0].state = CONN_READY;
-    return daemon_start(&ds->here, ds->job, &t, &up, ds->window, ds->loop, ds->reaper,
-                        files);
+    return daemon_start(&ds->here, ds->job, &t, &up, ds->window, NULL, ds->loop,
+                        ds->reaper, files);
 }
 
 int daemons_start(struct daemons **out, struct front *f, const struct reaper *reaper,
