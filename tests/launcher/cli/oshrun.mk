@@ -49,6 +49,14 @@ EXTRA_DIST += tests/launcher/cli/oshrun-soak.sh
 TESTS      += tests/launcher/cli/oshrun-misuse.sh
 EXTRA_DIST += tests/launcher/cli/oshrun-misuse.sh tests/launcher/cli/oshrun-misuse.c
 
+# Where the secrets of a job are.
+check_PROGRAMS += tests/launcher/cli/oshrun-secret
+tests_launcher_cli_oshrun_secret_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS)
+tests_launcher_cli_oshrun_secret_CFLAGS = $(AM_CFLAGS)
+tests_launcher_cli_oshrun_secret_LDADD = libshmem.la .libs/libft.a tools/oshrun/liboshrun.a $(PMIX_LIBS) $(NETTLE_LIBS) $(EVENT_LIBS)
+TESTS      += tests/launcher/cli/oshrun-secret.sh
+EXTRA_DIST += tests/launcher/cli/oshrun-secret.sh
+
 # Unauthenticated connections at the ports.
 check_PROGRAMS += tests/launcher/cli/oshrun-unauth
 tests_launcher_cli_oshrun_unauth_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
