@@ -6,7 +6,8 @@
  * An agent is the library's own service (ft_service.h) with the protocol, driven by
  * events of the virtual clock: frames between two agents arrive in order after a random
  * time; an agent that is dead loses them, and if its node lives, the sender is told that
- * the connection is closed.  An agent runs in the node's daemon, or in the node's lowest
+ * the connection is closed.  The queue of an agent for another node may overflow
+ * (failure_full.c).  An agent runs in the node's daemon, or in the node's lowest
  * live PE, whose successor takes over.  Code of an agent or a watch runs between the PEs,
  * in the runtime instance of a PE of the node.
  *
@@ -23,7 +24,6 @@
  */
 #include "config.h"
 
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,12 +32,11 @@
 #include "pgas/core/base/pgas.h"
 #include "pgas/ft/ft.h"
 #include "pgas/ft/ft_boot.h"
-#include "pgas/ft/agent/ft_service.h"
 #include "pgas/ft/protocol/ft_proto_int.h"
 #include "pgas/ft/ft_handler.h"
 #include "pgas/ft/ft_watch.h"
 #include "pgas/transport/test/random.h"
-#include "tests/sim/job_int.h"
+#include "tests/sim/failure_int.h"
 
 enum {
     DETECT_NS = 8000, /* most until the node knows of a death */
@@ -52,43 +51,6 @@ enum {
     SLOW_PART = 4,      /* 1 / SLOW_PART of slow_ns longer */
 };
 #define NS_PER_MS UINT64_C(1000000)
-
-struct failure_frame {
-    struct failure_frame *next, *previous;
-    struct failure *f;
-    int from, to;
-    uint32_t generation;
-    size_t len;
-    bool lost;   /* the sender has died before the kernel had it */
-    bool held;   /* counted in `held` of the sender */
-    bool closed; /* no frame: tells `to` that its connection to `from` is closed */
-    unsigned char bytes[];
-};
-
-struct failure_agent {
-    struct failure *f;
-    struct ft_service service;
-    int node, host; /* host: the PE in which it runs, or -1 */
-    uint32_t incarnation;
-    bool runs, woken;
-    uint32_t fuse; /* outputs until its process dies; 0: it does not */
-    jmp_buf die;   /* .. in the step that runs */
-    bool dies;
-    uint64_t forget_ns; /* until then frames about calls are lost */
-    uint64_t due;
-    uint64_t *arrival; /* by node: of the last frame to it */
-    uint32_t *held;    /* by node: frames that wait for an agent */
-};
-
-struct failure {
-    struct job *job;
-    struct failure_agent *agent;    /* by node */
-    struct failure_agent *stepping; /* the agent whose code runs, or NULL */
-    struct failure_frame *frames;   /* all that are not delivered */
-    bool *watching;                 /* by PE */
-    bool *told;                     /* by PE: a notice is under way */
-    uint64_t random;
-};
 
 /* ---- instances -------------------------------------------------------------------- */
 
@@ -117,7 +79,7 @@ static uint64_t failure_within(struct failure *f, uint64_t most)
     return sim_time_ns(f->job->sim) + 1 + random_below(&f->random, most);
 }
 
-static uint64_t failure_clock(const struct failure *f)
+uint64_t failure_clock(const struct failure *f)
 {
     return sim_time_ns(f->job->sim) + JOB_FIRST_NS;
 }
@@ -157,6 +119,7 @@ static void failure_run(struct failure_agent *a,
     if (setjmp(a->die) == 0) {
         f->stepping = a;
         run(a, arg);
+        failure_full_report(a);
         failure_check_calls(&a->service);
     } else {
         a->dies = true;
@@ -218,8 +181,10 @@ static void failure_send(void *host, uint32_t to, uint32_t generation, const voi
     struct failure_agent *a = host;
     struct failure *f = a->f;
     uint64_t at = sim_time_ns(f->job->sim) + failure_trip_ns(f);
-    struct failure_frame *frame = failure_new_frame(f, a->node, (int)to, bytes, len);
 
+    if (failure_full_drops(a, (int)to, bytes))
+        return;
+    struct failure_frame *frame = failure_new_frame(f, a->node, (int)to, bytes, len);
     frame->generation = generation;
     if (at < a->arrival[to])
         at = a->arrival[to];
@@ -313,6 +278,7 @@ static void failure_end_agent(struct failure_agent *a)
 
     a->runs = false;
     a->fuse = 0;
+    a->full = (struct failure_full){.armed = false};
     for (struct failure_frame *frame = a->f->frames; frame != NULL; frame = frame->next)
         if (frame->from == a->node && !frame->closed && (lost >> frame->to % 64 & 1) != 0)
             frame->lost = true;
@@ -447,7 +413,7 @@ static void failure_die(void *data);
 struct failure_death {
     struct job *job;
     int pe;
-    bool node, silent, agent;
+    bool node, silent, agent, full;
 };
 
 static struct failure_death *failure_new_death(struct job *job, int pe)
@@ -504,6 +470,25 @@ static void failure_kill_pe(struct job *job, int pe, bool silent)
     sim_kill(job->sim, pe, silent);
 }
 
+/* The agent may be in one of the PEs: then its node is one of an agent in a daemon. */
+void failure_strand(struct failure *f, int node)
+{
+    const struct job_config *c = &f->job->config;
+
+    f->job->node_dead[node] = true;
+    f->agent[node].host = -1;
+    f->agent[node].fuse = 0;
+    for (int k = 0; k < c->pes_per_node; k++)
+        failure_kill_pe(f->job, job_pe_of_node(c, node, k), true);
+}
+
+bool job_has_stray_agent(int pe)
+{
+    int node = job_node(&job_running->config, pe);
+
+    return job_running->node_dead[node] && job_running->failure->agent[node].runs;
+}
+
 /* The PE with the agent of the node of d->pe dies in one of the next steps of the agent,
  * or after FUSE_NS. */
 static void failure_light_fuse(struct failure_death *d)
@@ -528,6 +513,11 @@ static void failure_die(void *data)
         failure_light_fuse(d);
         return;
     }
+    if (d->full) {
+        failure_full_arm(d->job->failure, d->pe);
+        free(d);
+        return;
+    }
     if (d->node)
         failure_kill_node(d->job->failure, job_node(&d->job->config, d->pe));
     else
@@ -542,6 +532,7 @@ void job_fail(int pe, enum job_death kind, uint64_t delay_ns)
 
     d->node = kind == JOB_NODE_DIES;
     d->agent = kind == JOB_AGENT_DIES;
+    d->full = kind == JOB_QUEUE_FILLS;
     d->silent = random_below(&job->failure->random, 2) != 0;
     sim_call_at(job->sim, sim_time_ns(job->sim) + delay_ns, failure_die, d);
 }

@@ -17,6 +17,7 @@ enum {
     QUIET = 512,          /* elements of dest that are checked after a shrink */
     LATE_IN = 4,          /* is late by up to LATE_NS */
     NUMBERS = 100,        /* between two calls */
+    FULL_IN = 3,          /* one job in so many has a queue that overflows */
     AGENT_IN = 3,         /* one death in so many hits an agent that processes another */
     DEATH_NS = 400000,    /* most until a death of round 0 */
     SHRINK_NS = 40000,    /* .. of a later round */
@@ -332,6 +333,8 @@ static void ft_check_end(struct pe *pe)
             ft_fail(p, "PE %d is %s, but is considered %s", i,
                     job_is_dead(i) ? "dead" : "alive",
                     job_is_dead(i) ? "alive" : "failed");
+        if (job_has_stray_agent(i))
+            ft_fail(p, "the agent of PE %d does not know that its node has failed", i);
     }
     if (shmemx_team_failed(SHMEM_TEAM_WORLD, NULL, 0) != dead)
         ft_fail(p, "shmemx_team_failed: not %d", dead);
@@ -387,4 +390,11 @@ void ft_program_choose(struct ft_program *p, const struct job_config *c, uint64_
         d->round = d[-1].round;
         d->delay_ns = d[-1].delay_ns;
     }
+    if (p->deaths == FT_DEATHS || random_below(random, FULL_IN) != 0)
+        return;
+    struct ft_death *full = &p->death[p->deaths++];
+    *full = (struct ft_death){.round = (int)random_below(random, 3),
+                              .pe = (int)random_below(random, (uint64_t)npes),
+                              .kind = JOB_QUEUE_FILLS};
+    full->delay_ns = 1 + random_below(random, full->round == 0 ? DEATH_NS : SHRINK_NS);
 }

@@ -78,9 +78,12 @@ const struct job_config *job_config(void);
 struct sim *job_sim(void);
 /* Inside body, with SHMEM_FT=continue: after delay_ns PE pe dies, or its node with all
  * PEs of it, or the PE with the agent of its node, in the middle of a step of the agent
- * (PE pe if the agent is in no PE); unless it has left shmem_finalize by then. */
-enum job_death { JOB_PE_DIES, JOB_NODE_DIES, JOB_AGENT_DIES };
+ * (PE pe if the agent is in no PE); unless it has left shmem_finalize by then.
+ * JOB_QUEUE_FILLS: perhaps another node drops messages to its node soon after. */
+enum job_death { JOB_PE_DIES, JOB_NODE_DIES, JOB_AGENT_DIES, JOB_QUEUE_FILLS };
 void job_fail(int pe, enum job_death kind, uint64_t delay_ns);
 bool job_is_dead(int pe);
+/* Its node has failed, but the agent of the node runs. */
+bool job_has_stray_agent(int pe);
 
 #endif

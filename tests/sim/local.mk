@@ -5,7 +5,8 @@ EXTRA_LTLIBRARIES = tests/sim/libpgas_sim.la
 tests_sim_libpgas_sim_la_SOURCES = $(pgas_sources) $(ft_step_sources) pgas/transport/ofi/ofi_absent.c \
 	pgas/transport/test/sim.c pgas/transport/test/sim.h pgas/transport/test/sim_int.h \
 	pgas/transport/test/sim_ops.c pgas/core/base/address.c \
-	tests/sim/boot.c tests/sim/failure.c tests/sim/failure_calls.c tests/sim/few_types.h \
+	tests/sim/boot.c tests/sim/failure.c tests/sim/failure_calls.c \
+	tests/sim/failure_full.c tests/sim/failure_int.h tests/sim/few_types.h \
 	tests/sim/job.c tests/sim/job.h tests/sim/job_int.h tests/sim/lines.c tests/sim/lines.h \
 	tests/sim/os.c \
 	tests/sim/segment.c

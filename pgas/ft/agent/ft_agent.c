@@ -94,6 +94,22 @@ static void ft_agent_on_closed(void *arg, uint32_t node)
     ft_service_closed(&agent->service, clock_ns(), node);
 }
 
+/* The node has not acknowledged so many bytes; `limit` or less: there was no memory for
+ * another message. */
+static void ft_agent_on_failed(void *arg, uint32_t node, size_t bytes, size_t limit)
+{
+    struct ft_agent *agent = arg;
+
+    dprintf(STDERR_FILENO,
+            "pgas: node %u has not acknowledged %zu bytes of the failure agent of node "
+            "%u%s (limit %zu bytes), so it counts as failed.  %s\n",
+            node, bytes, agent->map->node,
+            bytes > limit ? "" : ", which has no memory for them", limit,
+            bytes > limit ? "Check whether it is stopped or overloaded."
+                          : "Use fewer PEs for each node.");
+    ft_service_node_lost(&agent->service, clock_ns(), node);
+}
+
 /* ---- start of the protocol ----------------------------------------------------------
  */
 
@@ -129,6 +145,7 @@ static bool ft_agent_join_mesh(struct ft_agent *agent)
         .probe_ns = ft_agent_probe_ns(agent),
         .message = ft_agent_on_message,
         .closed = ft_agent_on_closed,
+        .failed = ft_agent_on_failed,
         .arg = agent};
 
     if (attempt_ms < ATTEMPT_MIN_MS)

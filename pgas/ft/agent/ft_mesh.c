@@ -107,6 +107,8 @@ bool ft_mesh_join(struct ft_mesh *mesh, const struct ft_mesh_job *job)
     if (mesh->peer == NULL)
         return false;
     mesh->job = *job;
+    if (job->queue == 0)
+        mesh->job.queue = FT_MESH_QUEUE;
     for (uint32_t i = 0; i < job->nnodes; i++)
         mesh->peer[i].retry_ns = FT_NEVER;
     ft_listen_enable(mesh, true);
@@ -383,6 +385,21 @@ static bool ft_peer_make_space(struct ft_peer *peer, size_t n)
     return true;
 }
 
+/* The node fails (ft_mesh.h). */
+static void ft_peer_overflow(struct ft_mesh *mesh, uint32_t node, size_t bytes)
+{
+    struct ft_peer *peer = &mesh->peer[node];
+
+    if (!peer->given_up) {
+        peer->overflow = bytes;
+        mesh->any_overflow = true;
+        ft_mesh_set_timer(mesh, 0);
+    }
+    ft_mesh_give_up(mesh, node);
+    if (peer->up != NULL)
+        ft_link_close(peer->up); /* which drops the queue */
+}
+
 void ft_mesh_send(struct ft_mesh *mesh, uint32_t node, uint32_t tag, const void *bytes,
                   size_t n)
 {
@@ -392,12 +409,10 @@ void ft_mesh_send(struct ft_mesh *mesh, uint32_t node, uint32_t tag, const void 
 
     PGAS_ASSERT(node < mesh->job.nnodes && node != mesh->job.node && n > 0 &&
                 n <= FT_MESH_MESSAGE);
-    if (peer->given_up && peer->up == NULL)
+    if ((peer->given_up && peer->up == NULL) || peer->overflow > 0)
         return;
-    if (peer->have + len > FT_MESH_QUEUE || !ft_peer_make_space(peer, len)) {
-        ft_peer_drop_queue(peer);
-        if (peer->up != NULL)
-            ft_link_close(peer->up);
+    if (peer->have + len > mesh->job.queue || !ft_peer_make_space(peer, len)) {
+        ft_peer_overflow(mesh, node, peer->have + len);
         return;
     }
     memcpy(peer->out + peer->have, &head, sizeof head);
@@ -472,7 +487,7 @@ static void ft_mesh_run_timers(struct ft_mesh *mesh, uint64_t now)
 {
     struct ft_link *next;
 
-    mesh->due_ns = FT_NEVER;
+    mesh->due_ns = mesh->any_closed || mesh->any_overflow ? 0 : FT_NEVER;
     if (now >= mesh->resume_ns) {
         mesh->resume_ns = FT_NEVER;
         ft_listen_enable(mesh, true);
@@ -503,6 +518,19 @@ static void ft_mesh_report_closed(struct ft_mesh *mesh)
     }
 }
 
+static void ft_mesh_report_failed(struct ft_mesh *mesh)
+{
+    if (!mesh->any_overflow)
+        return;
+    mesh->any_overflow = false;
+    for (uint32_t i = 0; i < mesh->job.nnodes; i++) {
+        size_t bytes = mesh->peer[i].overflow;
+        mesh->peer[i].overflow = 0;
+        if (bytes > 0)
+            mesh->job.failed(mesh->job.arg, i, bytes, mesh->job.queue);
+    }
+}
+
 /* Returns whether there may be more events. */
 static bool ft_mesh_take_events(struct ft_mesh *mesh, uint64_t now)
 {
@@ -525,9 +553,11 @@ void ft_mesh_step(struct ft_mesh *mesh, uint64_t now)
 {
     int turn = 0;
 
+    ft_mesh_report_failed(mesh);
     while (ft_mesh_take_events(mesh, now) && ++turn < EVENT_TURNS)
         continue;
     ft_mesh_report_closed(mesh);
+    ft_mesh_report_failed(mesh);
     if (now >= mesh->due_ns)
         ft_mesh_run_timers(mesh, now);
     ft_mesh_free_closed(mesh);

@@ -6,9 +6,15 @@
  * Both ends of a connection prove that they know the secret of the job (ft_mesh_auth.c).
  * Messages between two agents arrive once and in order, also if a connection is lost:
  * each end keeps messages until the other one has acknowledged them, and sends them again
- * over the next connection, which is opened while there are such messages.  They are lost
- * if one of the agents ends, or if FT_MESH_QUEUE bytes are not acknowledged.
+ * over the next connection, which is opened while there are such messages.
  * All functions return without waiting; ft_mesh_step processes what is ready.
+ *
+ * Contract.  An accepted message is never dropped while both agents run and neither
+ * considers the other one failed.  A node that does not acknowledge `queue` bytes, or for
+ * whose messages there is no memory, therefore fails: its messages are dropped, its
+ * connection is closed, and `failed` is called before any later message is sent to it.
+ * The host reports the node as failed (ft_proto_node_lost) and from then on sends it
+ * nothing but this verdict, upon which the node ends its PEs.
  *
  * TCP sends a lost segment again after at least 200 ms if it knows of no later one that
  * has arrived (RFC 6298, RFC 8985), and a heartbeat is a single segment.  If a message is
@@ -23,9 +29,9 @@
  * lower node.  An agent whose process replaces that of another agent of the same node has
  * a higher incarnation: the others replace the endpoint of the node and its connection.
  *
- * Limits: FT_MESH_MESSAGE bytes for each message; FT_MESH_QUEUE bytes that a node has not
- * acknowledged, over which they are dropped and its connection is closed; FT_MESH_PENDING
- * connections that are not yet authenticated, each for FT_MESH_PROVE_MS.
+ * Limits: FT_MESH_MESSAGE bytes for each message; FT_MESH_QUEUE bytes, or those of the
+ * job, that a node has not acknowledged; FT_MESH_PENDING connections that are not yet
+ * authenticated, each for FT_MESH_PROVE_MS.
  *
  * Threads: one at a time.  Uses: ft_map.h, core/base/address.h, nettle.
  * Used by: ft_agent.
@@ -53,12 +59,17 @@ struct ft_mesh_job {
     uint32_t node, nnodes, incarnation; /* of this agent */
     uint32_t attempt_ms;                /* for one address of a node to accept */
     uint64_t probe_ns;     /* for TCP to get an acknowledgement, before probes are sent */
+    size_t queue;          /* bytes that a node need not acknowledge; 0: FT_MESH_QUEUE */
     const uint8_t *secret; /* FT_SECRET bytes */
     struct ft_endpoint *endpoint; /* of each node; the mesh replaces those that change */
-    /* Called by ft_mesh_step only; both may call the functions below. */
+    /* Called by ft_mesh_step only; all may call the functions below. */
     void (*message)(void *arg, uint32_t node, uint32_t tag, const void *bytes, size_t n);
     /* The connection has been closed, or could not be opened. */
     void (*closed)(void *arg, uint32_t node);
+    /* Messages to the node have been dropped, once for each node: with the next one, its
+     * queue would have had so many bytes, which is more than the limit, or for which
+     * there is no memory.  The node counts as given up. */
+    void (*failed)(void *arg, uint32_t node, size_t bytes, size_t limit);
     void *arg;
 };
 

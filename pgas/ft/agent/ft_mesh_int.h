@@ -130,6 +130,7 @@ struct ft_peer {
     bool given_up;
     bool wanted;                 /* a connection, although there is no message */
     bool closed, close_reported; /* `closed` is to be called; it has been called */
+    size_t overflow; /* > 0: `failed` is to be called with so many bytes */
     uint64_t acked, sent_count;  /* messages that the node has got; given to `out` */
     uint64_t received, received_acked; /* messages from the node; acknowledged ones */
     size_t unacked_bytes;              /* received since the last acknowledgement */
@@ -149,7 +150,7 @@ struct ft_mesh {
     struct ft_link *pending; /* not authenticated, the latest first */
     struct ft_link *closed;
     uint32_t npending;
-    bool any_closed;
+    bool any_closed, any_overflow;
     uint64_t due_ns; /* no timer is earlier */
 };
 

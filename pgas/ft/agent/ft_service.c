@@ -205,6 +205,12 @@ void ft_service_closed(struct ft_service *s, uint64_t now, uint32_t node)
         ft_proto_closed(s->proto, now, node);
 }
 
+void ft_service_node_lost(struct ft_service *s, uint64_t now, uint32_t node)
+{
+    if (s->proto != NULL)
+        ft_proto_node_lost(s->proto, now, node);
+}
+
 bool ft_service_is_live(const struct ft_service *s, uint32_t local)
 {
     uint32_t pe = ft_map_rank(s->map)[local];

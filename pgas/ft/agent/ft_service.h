@@ -108,6 +108,8 @@ bool ft_service_start(struct ft_service *s, uint64_t now, uint32_t generation,
 bool ft_service_receive(struct ft_service *s, uint64_t now, uint32_t from,
                         uint32_t generation, const void *frame, size_t len);
 void ft_service_closed(struct ft_service *s, uint64_t now, uint32_t node);
+/* Frames to the node were dropped: it fails. */
+void ft_service_node_lost(struct ft_service *s, uint64_t now, uint32_t node);
 
 /* Processes failures in the map and requests in the mailboxes.  The host calls it after
  * each change of map->event, and when s->due_ns has come, before ft_proto_tick. */

@@ -236,7 +236,8 @@ static void ft_proto_clear_in(struct ft_proto *p)
     memset(p->in.pes, 0, FT_SET_WORDS(p->npes) * 8);
 }
 
-/* This node has detected the failure of `node`: it looks up the PEs. */
+/* This node has detected the failure of `node`, or has dropped frames for it: it looks up
+ * the PEs. */
 static void ft_proto_report_node(struct ft_proto *p, uint32_t node)
 {
     ft_proto_clear_in(p);
@@ -286,6 +287,15 @@ void ft_proto_closed(struct ft_proto *p, uint64_t now, uint32_t node)
         return;
     if (ft_ring_closed(&p->ring, p->now, node))
         ft_proto_send_sets(p, node, FT_FRAME_REQUEST, FT_FLAG_PROBE);
+    ft_ring_wake(&p->ring);
+}
+
+void ft_proto_node_lost(struct ft_proto *p, uint64_t now, uint32_t node)
+{
+    if (node >= p->nnodes || node == p->me || !ft_proto_enter(p, now))
+        return;
+    if (!ft_set_has(p->failed.nodes, node))
+        ft_proto_report_node(p, node);
     ft_ring_wake(&p->ring);
 }
 

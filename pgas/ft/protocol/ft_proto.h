@@ -16,8 +16,9 @@
  *
  * Assumptions on the host and the network:
  *   - Frames between two nodes arrive whole, in order and unmodified, or not at all if
- * one of the agents fails.  `from` is authenticated.  The contents are nevertheless
- * checked: a malformed frame has no effect.
+ * one of the agents fails.  A host that has dropped a frame to a node therefore reports
+ * the node with ft_proto_node_lost (the contract of ft_mesh.h).  `from` is authenticated.
+ * The contents are nevertheless checked: a malformed frame has no effect.
  *   - A frame of a live node is delivered within delta/2, including queueing in both
  * hosts and a reconnect.  A node that exceeds this (stopped, swapped) may be declared
  * failed; it then receives self_failed and must end its PEs.
@@ -27,7 +28,8 @@
  *
  * Guarantees while they hold (tests/ft checks them):
  *   - A node that fails is reported between delta and eta plus one delay after its
- * failure; a node that does not fail is never reported.
+ * failure; a node that does not fail, and for which no frame was dropped, is never
+ * reported.
  *   - If a surviving node delivers failure news, a payload or a decision, all surviving
  * nodes deliver it, for any number of failures: over the binomial graph directly, and
  * after more than degree - 1 failures through the exchange between new ring neighbours (a
@@ -54,8 +56,8 @@ struct ft_callbacks {
      * reports that. */
     void (*send)(void *host, uint32_t to, const void *frame, size_t len);
 
-    /* Adds all PEs of `node` to `pes` (npes bits, empty at the call).  Called once per
-     * node failure in the whole job, on the node that detected it. */
+    /* Adds all PEs of `node` to `pes` (npes bits, empty at the call).  Called on the node
+     * that has detected the failure of `node`. */
     void (*node_pes)(void *host, uint32_t node, uint64_t *pes);
 
     /* New failures, including those that this host reported with ft_proto_pe_failed.
@@ -133,6 +135,9 @@ int ft_proto_receive(struct ft_proto *p, uint64_t now, uint32_t from, const void
  * verdict: it sends a request for a heartbeat (which makes the host reconnect) and
  * shortens the remaining timeout to delta. */
 void ft_proto_closed(struct ft_proto *p, uint64_t now, uint32_t node);
+
+/* Frames to `node` were dropped: it fails as if it had been silent for too long. */
+void ft_proto_node_lost(struct ft_proto *p, uint64_t now, uint32_t node);
 
 /* PEs of this node (or any PEs of which the host knows for certain) have failed. */
 void ft_proto_pe_failed(struct ft_proto *p, uint64_t now, const uint32_t *pes, size_t n);

@@ -2,7 +2,7 @@
 /*
  * mesh.c - the mesh of agents in one process: random messages between all pairs, while
  * connections are cut at random and agents are replaced.  Each message must arrive once
- * and in order.  usage: mesh [first seed [number of seeds]]
+ * and in order.  Then a queue overflows: its node must fail.  usage: mesh [first seed [number of seeds]]
  */
 #include "config.h"
 
@@ -19,9 +19,11 @@
 enum {
     NODES = 4,
     TURNS = 3000,
+    SMALL = 300,
     BIG = 300000,
     UNKNOWN = -1,
     LIMIT_S = 60,
+    QUEUE = 64 << 10, /* the limit of the queue that overflows */
     SHORT_SEEDS = 12
 };
 
@@ -38,6 +40,13 @@ static struct test_agent agents[NODES];
 static uint8_t secret[FT_SECRET] = "a key that all agents know";
 static uint64_t state, seed_now;
 static unsigned cuts, reconnects, replaced;
+static size_t queue; /* the limit of the agents; 0: that of ft_mesh.h */
+/* The report of a failed node. */
+static struct {
+    unsigned times;
+    uint32_t at, node;
+    size_t bytes, limit;
+} report;
 
 static _Noreturn void fail(const char *what, uint32_t from, uint32_t to)
 {
@@ -90,6 +99,19 @@ static void on_closed(void *arg, uint32_t node)
         fail("a connection is reported closed although there is one", node, a->node);
 }
 
+static void on_failed(void *arg, uint32_t node, size_t bytes, size_t limit)
+{
+    const struct test_agent *a = arg;
+
+    if (queue == 0)
+        fail("a queue overflows", a->node, node);
+    report.times++;
+    report.at = a->node;
+    report.node = node;
+    report.bytes = bytes;
+    report.limit = limit;
+}
+
 static void open_agent(struct test_agent *a)
 {
     char why[256];
@@ -98,10 +120,12 @@ static void open_agent(struct test_agent *a)
                               .incarnation = a->incarnation,
                               .attempt_ms = 200,
                               .probe_ns = 20000,
+                              .queue = queue,
                               .secret = secret,
                               .endpoint = a->endpoint,
                               .message = on_message,
                               .closed = on_closed,
+                              .failed = on_failed,
                               .arg = a};
 
     a->mesh = ft_mesh_open("lo", &a->endpoint[a->node], why, sizeof why);
@@ -121,16 +145,21 @@ static void open_all(void)
             agents[i].endpoint[k] = agents[k].endpoint[k];
 }
 
-static void send_one(struct test_agent *from, uint32_t to)
+static void send_at_most(struct test_agent *from, uint32_t to, uint32_t most)
 {
     static uint8_t bytes[BIG];
     int64_t number = from->sent[to]++;
-    size_t n = sizeof number + draw(draw(50) == 0 ? BIG - 8 : 300);
+    size_t n = sizeof number + draw(most);
 
     for (size_t i = sizeof number; i < n; i++)
         bytes[i] = (uint8_t)(number + (int64_t)i);
     memcpy(bytes, &number, sizeof number);
     ft_mesh_send(from->mesh, to, from->incarnation, bytes, n);
+}
+
+static void send_one(struct test_agent *from, uint32_t to)
+{
+    send_at_most(from, to, draw(50) == 0 ? BIG - 8 : SMALL);
 }
 
 /* Cuts a connection at any time of its life, perhaps with data in flight. */
@@ -222,6 +251,85 @@ static void run(uint64_t seed)
         ft_mesh_close(agents[i].mesh);
 }
 
+/* ---- a queue that overflows ---------------------------------------------------------
+ */
+
+/* Steps agents 0 .. n - 1 until all messages between them have arrived. */
+static void await_all(uint32_t n, const char *what)
+{
+    uint64_t end = now_ns() + LIMIT_S * UINT64_C(1000000000);
+
+    for (bool done = false; !done;) {
+        done = true;
+        for (uint32_t i = 0; i < n; i++) {
+            ft_mesh_step(agents[i].mesh, now_ns());
+            for (uint32_t k = 0; k < n; k++)
+                done = done && (i == k || agents[k].expected[i] == agents[i].sent[k]);
+        }
+        if (now_ns() > end)
+            fail(what, n, n);
+    }
+}
+
+/* Node 0 sends to node 1, which does not run, until that node fails, and to node 2. */
+static void fill_queue(void)
+{
+    enum { MOST = 2 * QUEUE / sizeof(struct ft_frame) };
+
+    for (int n = 0; report.times == 0 && n < MOST; n++) {
+        send_at_most(&agents[0], 1, SMALL);
+        send_at_most(&agents[0], 2, SMALL);
+        ft_mesh_step(agents[0].mesh, now_ns());
+        ft_mesh_step(agents[2].mesh, now_ns());
+    }
+}
+
+/* A message that is dropped must be the last one that was sent: the node fails. */
+static void check_overflow(void)
+{
+    enum { RUNS = 3 };
+
+    queue = QUEUE;
+    seed_now = state = 0;
+    open_all();
+    report.times = 0;
+    for (uint32_t i = 0; i < RUNS; i++)
+        for (uint32_t k = 0; k < RUNS; k++)
+            if (i != k)
+                send_one(&agents[i], k);
+    await_all(RUNS, "the first messages do not arrive");
+    fill_queue();
+    int64_t sent = agents[0].sent[1];
+    if (report.times != 1 || report.at != 0 || report.node != 1 ||
+        report.limit != QUEUE || report.bytes <= QUEUE || report.bytes > QUEUE + SMALL + 64)
+        fail("a queue has overflowed, but the node has not failed", 0, 1);
+    for (int i = 0; i < 10; i++)
+        send_one(&agents[0], 1);
+    send_one(&agents[1], 0);
+    /* Node 1 gets the first messages and what it is told later, and nothing between. */
+    uint64_t end = now_ns() + LIMIT_S * UINT64_C(1000000000);
+    while (agents[0].expected[1] < agents[1].sent[0]) {
+        for (uint32_t i = 0; i < RUNS; i++)
+            ft_mesh_step(agents[i].mesh, now_ns());
+        if (now_ns() > end)
+            fail("a failed node cannot connect", 1, 0);
+    }
+    if (agents[1].expected[0] > sent - 1)
+        fail("a message that was dropped has arrived", 0, 1);
+    agents[1].expected[0] = UNKNOWN;
+    send_one(&agents[0], 1);
+    await_all(RUNS, "a failed node cannot be told");
+    if (report.times != 1)
+        fail("a node fails twice", 0, 1);
+    for (uint32_t i = 0; i < NODES; i++)
+        ft_mesh_close(agents[i].mesh);
+    printf("node 1 failed with %zu bytes (limit %zu) after message %lld\n", report.bytes,
+           report.limit, (long long)sent - 1);
+    queue = 0;
+}
+
+/* ------------------------------------------------------------------------------------ */
+
 static void check_domains(void)
 {
     static const struct {
@@ -297,6 +405,7 @@ int main(int argc, char **argv)
 
     check_domains();
     check_hosts();
+    check_overflow();
     for (uint64_t seed = first; seed < first + n; seed++) {
         uint64_t began = now_ns();
         run(seed);

@@ -152,6 +152,28 @@ static void agent_vanish(struct agent *a)
             cluster_at(c, c->now + cluster_delay(c), EVENT_CLOSED, i, a->id, 0);
 }
 
+/* A verdict is sent over another connection. */
+static bool agent_frame_is_lost(const struct agent *a, uint32_t to, const uint8_t *frame,
+                                uint64_t sent)
+{
+    return to == a->full_to && sent >= a->full_since && frame[1] != FT_FRAME_VERDICT;
+}
+
+/* Whether the queue of the agent overflows with this frame. */
+static bool agent_overflows(struct agent *a, uint32_t to)
+{
+    struct cluster *c = a->cluster;
+    uint64_t window = c->config.delay_max;
+
+    if (to != a->full_to || a->full_since != FT_NEVER || a->full_after-- > 0)
+        return false;
+    cluster_trace(c, "%u drops frames to %u", a->id, to);
+    a->full_since = c->now - cluster_random(c, 0, window < c->now ? window : c->now);
+    a->full_report = true;
+    c->agent[to].long_stop = true; /* it may be accused */
+    return true;
+}
+
 static void agent_send(void *host, uint32_t to, const void *frame, size_t len)
 {
     struct agent *a = host;
@@ -168,6 +190,8 @@ static void agent_send(void *host, uint32_t to, const void *frame, size_t len)
             agent_die(a);
         return;
     }
+    if (agent_overflows(a, to) || agent_frame_is_lost(a, to, bytes, c->now))
+        return;
     if (bytes[1] != FT_FRAME_BEAT) {
         c->frames++;
         cluster_trace(c, "%u -> %u %s", a->id, to, cluster_frame_name(bytes));
@@ -420,6 +444,10 @@ static void agent_schedule(struct agent *a)
     struct cluster *c = a->cluster;
     uint64_t wake;
 
+    if (a->full_report && !a->dead && !a->absent) {
+        a->full_report = false;
+        ft_proto_node_lost(a->p, c->now, a->full_to);
+    }
     while (a->recheck && !a->dead && !a->absent)
         agent_exclude(a);
     wake = a->dead || a->absent ? FT_NEVER : ft_proto_wake(a->p);
@@ -532,6 +560,10 @@ static bool agent_fault(struct agent *a, const struct event *e)
         else
             a->sends_left = e->from - 1;
         return true;
+    case EVENT_FULL:
+        a->full_to = e->from;
+        a->full_after = e->len;
+        return true;
     case EVENT_SUCCESSOR:
         agent_succeed(a);
         agent_schedule(a);
@@ -570,7 +602,8 @@ static void cluster_event(struct cluster *c, struct event *e)
         return;
     }
     if (e->kind == EVENT_FRAME &&
-        (e->sent < a->born_at || (sender->dead && e->sent >= sender->cut[a->id])))
+        (e->sent < a->born_at || (sender->dead && e->sent >= sender->cut[a->id]) ||
+         agent_frame_is_lost(sender, a->id, e->bytes, e->sent)))
         return;
     agent_event(a, e);
 }
@@ -607,7 +640,11 @@ struct cluster *cluster_open(const struct cluster_config *config)
     for (uint32_t i = 0; i < n; i++) {
         struct agent *a = &c->agent[i];
 
-        *a = (struct agent){.cluster = c, .id = i, .sends_left = UINT64_MAX};
+        *a = (struct agent){.cluster = c,
+                            .id = i,
+                            .sends_left = UINT64_MAX,
+                            .full_to = FT_NODE_NONE,
+                            .full_since = FT_NEVER};
         a->map_nodes = cluster_alloc(FT_SET_WORDS(n), 8);
         a->map_pes = cluster_alloc(FT_SET_WORDS(c->npes), 8);
         a->cut = cluster_alloc(n, sizeof *a->cut);

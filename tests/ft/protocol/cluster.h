@@ -6,9 +6,10 @@
  * The network delivers frames in order per pair of nodes, each within `delay_max`; frames
  * to failed nodes are lost, and those of the last moments before a failure may be.  A
  * stopped node processes nothing; afterwards its due tick comes before or after the
- * frames that arrived. The model knows the truth (which nodes and PEs have failed) and
- * checks every output against it at once; cluster_check does the rest at the end.  A
- * violation is recorded in `wrong`.
+ * frames that arrived.  A queue that overflows loses frames of the last moments and all
+ * later ones; the protocol of the sender is told.  The model knows the truth (which nodes
+ * and PEs have failed) and checks every output against it at once; cluster_check does the
+ * rest at the end.  A violation is recorded in `wrong`.
  */
 #ifndef TESTS_FT_CLUSTER_H
 #define TESTS_FT_CLUSTER_H
@@ -37,6 +38,7 @@ enum cluster_event {
     EVENT_RESTART, /* the agent of node fails, if from > 0 after from - 1 more frames; a
                     * successor runs after `sent` */
     EVENT_SUCCESSOR,
+    EVENT_FULL, /* the queue of node to node `from` overflows after `len` more frames */
     EVENT_FINISH,
 };
 
@@ -81,6 +83,10 @@ struct agent {
     uint64_t sends_left;                    /* UINT64_MAX: does not die by count */
     uint64_t restart_gap; /* > 0: a successor runs so long after the end */
     uint64_t tick_at, port_free;
+    uint32_t full_to;    /* FT_NODE_NONE: no queue overflows */
+    uint64_t full_after; /* frames until it does; then those sent from .. */
+    uint64_t full_since; /* .. this time on are lost; FT_NEVER: it does not yet */
+    bool full_report;
     uint64_t *map_nodes, *map_pes; /* what its host delivered to the PEs */
     uint64_t *cut;           /* frames to each node sent at or after this are lost */
     bool recheck;            /* exclude nodes without live PEs from agreements */

@@ -193,6 +193,23 @@ static void scenario_pause(struct scenario *s)
     s->exact = false;
 }
 
+/* Another node drops frames to a node that runs, often the coordinator of agreements; it
+ * must fail then. */
+static void scenario_full(struct scenario *s)
+{
+    uint32_t n = s->c->config.nnodes, from = (uint32_t)draw(s, n);
+
+    if (n == 1 || s->kills + 1 >= n)
+        return;
+    uint32_t to = chance(s, 50) ? scenario_touch(s, 0) : scenario_node(s);
+    if (to == FT_NODE_NONE || to == from)
+        return;
+    cluster_at(s->c, scenario_time(s, 4 * DELTA), EVENT_FULL, from, to, draw(s, 8));
+    s->last += 8 * DELTA;
+    s->kills++;
+    s->exact = false;
+}
+
 /* One after the other: what only two agents know that fail together is lost. */
 static void scenario_restarts(struct scenario *s)
 {
@@ -346,6 +363,8 @@ static bool run_seed(uint64_t seed, bool trace)
         scenario_payloads(&s);
     if (!restarts && !stops && chance(&s, 20))
         scenario_pause(&s);
+    if (!restarts && chance(&s, 15))
+        scenario_full(&s);
     scenario_run(&s);
     good = s.c->wrong[0] == '\0';
     if (!good)
