@@ -139,16 +139,11 @@ void ft_call_handler(void)
 
 /* ---- teams ------------------------------------------------------------------------ */
 
+/* An active set has no ID, and nobody can revoke it. */
 static bool ft_is_revoked(const struct shmem_team *team)
 {
-    const struct ft_map *map = pgas_self.ft;
-    uint32_t n = atomic_load_explicit(&map->revocations, memory_order_acquire);
-
-    for (uint32_t i = n > FT_REVOKED ? n - FT_REVOKED : 0; i < n; i++)
-        if (atomic_load_explicit(&map->revoked[i % FT_REVOKED], memory_order_relaxed) ==
-            team->uid)
-            return true;
-    return false;
+    return ft_map_is_revoked(pgas_self.ft, (uint32_t)pgas_self.local_rank,
+                             team_slot(team), team->uid);
 }
 
 static int ft_compute_status(const struct shmem_team *team)
@@ -299,6 +294,7 @@ void ft_revoke(struct shmem_team *team, const char *fn)
         ft_map_mailbox(pgas_self.ft, (uint32_t)pgas_self.local_rank, slot);
     box->request = FT_REVOKE;
     box->team = team->uid;
+    box->slot = team_slot(team);
     ft_request(box, fn);
     ft_mailbox_release(slot);
 }

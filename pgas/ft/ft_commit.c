@@ -23,14 +23,20 @@ static void ft_commit_raise_used(struct ft_calls *calls, uint32_t used)
             return;
 }
 
-/* The former team of the line has ended on all its PEs, or belongs to a former
+/* The former team of the slot has ended on all its PEs, or belongs to a former
  * initialization of the library. */
 void ft_commit_assign(struct shmem_team *team)
 {
     uint32_t slot = team_slot(team);
 
     team->ft_call = NULL;
-    if (pgas_self.ft == NULL || slot >= FT_TEAMS)
+    if (pgas_self.ft == NULL)
+        return;
+    struct ft_team_slot *s =
+        ft_map_slot(pgas_self.ft, (uint32_t)pgas_self.local_rank, slot);
+    PGAS_ASSERT(s != NULL);
+    atomic_store_explicit(&s->team, team->uid, memory_order_release);
+    if (slot >= FT_TEAMS)
         return;
     struct ft_calls *calls = ft_commit_calls();
     struct ft_call *call = &calls->line[slot];

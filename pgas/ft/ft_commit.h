@@ -29,8 +29,8 @@
 #include "pgas/core/team/team.h"
 #include "pgas/ft/ft.h"
 
-/* Assigns the line of the team's slot, when the team gets its slot.  With SHMEM_FT=abort
- * the team has none. */
+/* Assigns the record and the line of the team's slot (ft_map.h), when the team gets its
+ * slot.  With SHMEM_FT=abort the team has none. */
 void ft_commit_assign(struct shmem_team *team);
 
 /* The slow paths of the two functions below. */

@@ -41,6 +41,8 @@ static uint64_t ft_map_layout(struct ft_map *map)
                                          map->node_words * sizeof(uint64_t));
     map->decided_at = ft_map_append(&end, FT_DECIDED * map->decided_bytes);
     map->calls_at = ft_map_append(&end, map->local * sizeof(struct ft_calls));
+    map->slots_at = ft_map_append(&end, (uint64_t)map->local * FT_TEAM_SLOTS *
+                                            sizeof(struct ft_team_slot));
     return end;
 }
 
@@ -124,8 +126,10 @@ void ft_map_wake_watchers(struct ft_map *map)
     os_futex_wake(&map->epoch);
 }
 
-static void ft_map_changed(struct node *node, struct ft_map *map)
+void ft_map_changed(struct node *node)
 {
+    struct ft_map *map = node_ft(node);
+
     ft_map_wake_watchers(map);
     ft_map_wake_all(node);
     ft_map_notify_agent(map);
@@ -163,19 +167,29 @@ bool ft_map_fail(struct node *node, const uint32_t *pe, uint32_t n)
         fresh = fresh || (was & bit) == 0;
     }
     if (ft_map_count(map))
-        ft_map_changed(node, map);
+        ft_map_changed(node);
     return fresh;
 }
 
-void ft_map_revoke(struct node *node, uint64_t team)
+bool ft_map_revoke(struct ft_map *map, uint32_t local, uint32_t slot, uint64_t team)
 {
-    struct ft_map *map = node_ft(node);
-    uint32_t i = atomic_load_explicit(&map->revocations, memory_order_relaxed);
+    struct ft_team_slot *s = ft_map_slot(map, local, slot);
 
-    /* Only the agent writes the ring. */
-    atomic_store_explicit(&map->revoked[i % FT_REVOKED], team, memory_order_relaxed);
-    atomic_store_explicit(&map->revocations, i + 1, memory_order_release);
-    ft_map_changed(node, map);
+    if (s == NULL || team == 0 ||
+        atomic_load_explicit(&s->team, memory_order_acquire) != team ||
+        atomic_load_explicit(&s->revoked, memory_order_relaxed) == team)
+        return false;
+    atomic_store_explicit(&s->revoked, team, memory_order_release);
+    return true;
+}
+
+bool ft_map_is_revoked(const struct ft_map *map, uint32_t local, uint32_t slot,
+                       uint64_t team)
+{
+    const struct ft_team_slot *s = ft_map_slot(map, local, slot);
+
+    return s != NULL && team != 0 &&
+           atomic_load_explicit(&s->revoked, memory_order_acquire) == team;
 }
 
 static void ft_map_wake_pe(struct node *node, uint32_t local)

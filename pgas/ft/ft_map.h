@@ -19,6 +19,17 @@
  *
  * A line of ft_calls is only read and answered by the agent; see ft_commit.h.
  *
+ * Revocations.  Each PE has a record for each of its team slots (struct ft_team_slot).
+ * The PE stores the unique ID of a new team in it before it enters the last barrier or
+ * agreement of the creation, so before any PE has the team and can revoke it.  The agent
+ * marks the record, by storing the ID a second time, if the PE's team in the slot is the
+ * one that is revoked; no other thread writes a mark.  A team is revoked if the mark is
+ * its ID.  So nothing needs to be cleared when another team gets the slot: the mark of
+ * the former team is not the ID of the new one, even if the agent stores it later than
+ * the PE stores the new ID; and the agent, which processes revocations one after the
+ * other, can store the former ID only if it has not yet seen the new one, that is, before
+ * it marks the new team.
+ *
  * Uses: core/boot/node.h.  Used by: ft, core/progress, coll/api, tools/oshrun.
  */
 #ifndef PGAS_FT_MAP_H
@@ -30,14 +41,14 @@
 #include <stdint.h>
 
 enum {
-    FT_WORDS = 24,    /* words of a contribution to an agreement */
-    FT_SLOTS = 4,     /* mailboxes of a PE: its agreements in progress at a time */
-    FT_REVOKED = 256, /* last revoked teams, a ring */
-    FT_SECRET = 32,   /* bytes of the key with which agents authenticate */
-    FT_ADDRESSES = 4, /* addresses of an agent, of different interfaces */
-    FT_DECIDED = 16,  /* last decisions that the map keeps */
-    FT_LINE = 64,     /* bytes of a cache line */
-    FT_TEAMS = 4096,  /* teams of a PE whose calls have a uniform outcome */
+    FT_WORDS = 24,           /* words of a contribution to an agreement */
+    FT_SLOTS = 4,            /* mailboxes of a PE: its agreements in progress at a time */
+    FT_SECRET = 32,          /* bytes of the key with which agents authenticate */
+    FT_ADDRESSES = 4,        /* addresses of an agent, of different interfaces */
+    FT_DECIDED = 16,         /* last decisions that the map keeps */
+    FT_LINE = 64,            /* bytes of a cache line */
+    FT_TEAMS = 4096,         /* teams of a PE whose calls have a uniform outcome */
+    FT_TEAM_SLOTS = 1 << 17, /* team slots of a PE */
 };
 
 /* An agent's listening address: IPv4 in the first 4 bytes of `ip`, or IPv6. */
@@ -70,6 +81,7 @@ struct ft_mailbox {
     uint32_t request;                         /* enum ft_request */
     uint64_t team;                            /* unique ID of the team */
     uint32_t seq;                             /* number of the agreement in the team */
+    uint32_t slot;                            /* of the team, to revoke it */
     uint16_t ands, maxs;                      /* ands + maxs <= FT_WORDS */
     /* In: of this PE; out: bitwise and of the first `ands` words, maximum of each of the
      * next `maxs` words, over all PEs that took part. */
@@ -135,20 +147,24 @@ struct ft_calls {
     _Alignas(FT_LINE) struct ft_call line[FT_TEAMS];
 };
 
+/* A team slot of a PE; unique IDs, 0: none. */
+struct ft_team_slot {
+    _Atomic uint64_t team;    /* the latest team in it; the PE writes it */
+    _Atomic uint64_t revoked; /* the latest one that was revoked; the agent writes it */
+};
+
 struct ft_map {
     uint32_t npes, nnodes, node; /* of the job; the number of this node */
     uint32_t local;              /* PEs of this node */
     /* Offsets from the map in bytes. */
     uint64_t failed_at, failed_nodes_at, node_of_at, rank_at, word_at, endpoint_at,
-        mailbox_at, sets_at, calls_at;
+        mailbox_at, sets_at, calls_at, slots_at;
     uint64_t decided_at, decided_bytes; /* bytes of one decision with its sets */
     uint32_t node_words;                /* of a set of nodes */
     uint32_t period_ms, timeout_ms;     /* of the ring; stored before FT_AGENT_ARMED */
 
     _Alignas(FT_LINE) _Atomic uint32_t epoch; /* a futex: number of changes */
     _Atomic uint32_t failures;                /* bits set in `failed` */
-    _Atomic uint32_t revocations;             /* teams revoked so far */
-    _Atomic uint64_t revoked[FT_REVOKED];     /* unique IDs; index revocations % size */
 
     _Alignas(FT_LINE) _Atomic uint32_t agent; /* enum ft_agent_state; a futex */
     _Atomic int32_t agent_pid;                /* the process that hosts the agent */
@@ -231,6 +247,14 @@ static inline struct ft_calls *ft_map_calls(const struct ft_map *map, uint32_t l
     return &all[local];
 }
 
+/* The FT_TEAM_SLOTS slots of a local rank; NULL: there is no such slot. */
+static inline struct ft_team_slot *ft_map_slot(const struct ft_map *map, uint32_t local,
+                                               uint32_t slot)
+{
+    struct ft_team_slot *all = ft_map_part(map, map->slots_at);
+    return slot < FT_TEAM_SLOTS ? &all[(uint64_t)local * FT_TEAM_SLOTS + slot] : NULL;
+}
+
 static inline struct ft_decided *ft_map_decided(const struct ft_map *map, uint32_t i)
 {
     return ft_map_part(map, map->decided_at + i * map->decided_bytes);
@@ -259,8 +283,14 @@ struct node;
 /* Marks the n PEs as failed, wakes the sleepers of the node and the agent.  Any process
  * that maps the segment may call it.  True if one of them was not marked before. */
 bool ft_map_fail(struct node *node, const uint32_t *pe, uint32_t n);
-/* Records that a team is revoked, and wakes the sleepers. */
-void ft_map_revoke(struct node *node, uint64_t team);
+/* Marks the team as revoked on its PE of this local rank, if that has it in this slot;
+ * true if it was not marked before.  The caller, the agent, calls ft_map_changed. */
+bool ft_map_revoke(struct ft_map *map, uint32_t local, uint32_t slot, uint64_t team);
+/* True if it is marked. */
+bool ft_map_is_revoked(const struct ft_map *map, uint32_t local, uint32_t slot,
+                       uint64_t team);
+/* Increments `epoch`, and wakes the sleepers of the node and the agent. */
+void ft_map_changed(struct node *node);
 /* Increments `epoch` though nothing has changed: wakes the threads that sleep on it. */
 void ft_map_wake_watchers(struct ft_map *map);
 /* Increments `event` and wakes the agent. */

@@ -6,10 +6,11 @@ ft_tests = \
 	tests/ft/handler.sh \
 	tests/ft/hybrid.sh \
 	tests/ft/nohang.sh \
+	tests/ft/revoked.sh \
 	tests/ft/uniform.sh
 tests_ft_domains_LDADD = $(libpgas)
 check_PROGRAMS += tests/ft/domains tests/ft/exits tests/ft/handler tests/ft/nohang tests/ft/nohang_report \
-	tests/ft/uniform
+	tests/ft/revoked tests/ft/uniform
 tests_ft_nohang_SOURCES = tests/ft/board.c tests/ft/board.h tests/ft/nohang.c \
 	tests/ft/nohang.h tests/ft/nohang_coll.c tests/ft/nohang_mend.c tests/ft/nohang_rma.c \
 	tests/ft/nohang_team.c

@@ -431,6 +431,112 @@ Test(ft_service, question_of_a_live_pe_in_another_line)
     job_close();
 }
 
+/* ---- revocations ------------------------------------------------------------------- */
+
+enum { SLOT = FT_TEAMS + 1 };
+
+/* The PE has the team in the slot. */
+static struct ft_team_slot *has_team(uint32_t pe, uint32_t slot, uint64_t team)
+{
+    struct ft_team_slot *s = ft_map_slot(node_ft(node[pe / LOCAL]), pe % LOCAL, slot);
+
+    atomic_store(&s->team, team);
+    return s;
+}
+
+static bool is_revoked(uint32_t pe, uint32_t slot, uint64_t team)
+{
+    return ft_map_is_revoked(node_ft(node[pe / LOCAL]), pe % LOCAL, slot, team);
+}
+
+/* The agent of the PE broadcasts it when it is served next. */
+static void revoke(uint32_t pe, uint32_t slot, uint64_t team)
+{
+    struct ft_mailbox *box = ft_map_mailbox(node_ft(node[pe / LOCAL]), pe % LOCAL, 0);
+
+    box->request = FT_REVOKE;
+    box->team = team;
+    box->slot = slot;
+    atomic_store(&box->state, FT_POSTED);
+}
+
+/* PE 5 does not look meanwhile. */
+Test(ft_service, many_revocations)
+{
+    enum { TEAMS = 1000 };
+
+    job_open();
+    for (uint32_t i = 0; i < TEAMS; i++)
+        for (uint32_t pe = 0; pe < PES; pe++)
+            has_team(pe, SLOT + i, 1000 + i);
+    for (uint32_t i = 0; i < TEAMS; i += 2) {
+        revoke(i / 2 % PES, SLOT + i, 1000 + i);
+        run();
+    }
+    for (uint32_t i = 0; i < TEAMS; i++)
+        for (uint32_t pe = 0; pe < PES; pe++)
+            cr_assert_eq(is_revoked(pe, SLOT + i, 1000 + i), i % 2 == 0, "team %u", i);
+    job_close();
+}
+
+/* Disjoint teams have the same slot: one revocation does not change the other. */
+Test(ft_service, revocations_of_one_slot)
+{
+    job_open();
+    for (uint32_t pe = 0; pe < PES; pe++)
+        has_team(pe, SLOT, 100 + pe % 2);
+    revoke(0, SLOT, 100);
+    run();
+    for (uint32_t pe = 0; pe < PES; pe++)
+        cr_assert_eq(is_revoked(pe, SLOT, 100 + pe % 2), pe % 2 == 0);
+    revoke(3, SLOT, 101);
+    run();
+    for (uint32_t pe = 0; pe < PES; pe++)
+        cr_assert(is_revoked(pe, SLOT, 100 + pe % 2));
+    job_close();
+}
+
+/* The revocation arrives when the slot has another team, or while the PE stores that. */
+Test(ft_service, late_revocation)
+{
+    job_open();
+    for (uint32_t pe = 0; pe < PES; pe++)
+        has_team(pe, SLOT, 100);
+    revoke(0, SLOT, 100);
+    ft_service_serve(&agent[0].service, now); /* the frame is in flight */
+    cr_assert(is_revoked(1, SLOT, 100));
+    struct ft_team_slot *s = has_team(4, SLOT, 200);
+    for (uint32_t pe = 0; pe < PES; pe++)
+        has_team(pe, SLOT, 200);
+    run();
+    atomic_store(&s->revoked, 100); /* by an agent that has read the former team */
+    for (uint32_t pe = 0; pe < PES; pe++)
+        cr_assert_not(is_revoked(pe, SLOT, 200));
+    uint32_t epoch = atomic_load(&node_ft(node[1])->epoch);
+    revoke(5, SLOT, 200);
+    run();
+    for (uint32_t pe = 0; pe < PES; pe++)
+        cr_assert(is_revoked(pe, SLOT, 200));
+    cr_assert_gt(atomic_load(&node_ft(node[1])->epoch), epoch);
+    job_close();
+}
+
+/* Slots that do not exist, and teams that the PEs do not have. */
+Test(ft_service, damaged_revocation)
+{
+    job_open();
+    has_team(1, SLOT, 100);
+    revoke(0, FT_TEAM_SLOTS, 100);
+    revoke(1, UINT32_MAX, 100);
+    revoke(2, SLOT, 0);
+    run();
+    revoke(0, SLOT, 101);
+    run();
+    cr_assert_not(is_revoked(1, SLOT, 100));
+    cr_assert_eq(atomic_load(&ft_map_slot(node_ft(node[0]), 1, SLOT)->revoked), 0);
+    job_close();
+}
+
 /* What a PE that crashes has left is no reason to consider another one failed. */
 Test(ft_service, damaged_lines)
 {
@@ -451,7 +557,7 @@ Test(ft_service, damaged_lines)
     replace_agent(1);
     for (uint32_t pe = 0; pe < PES; pe++)
         cr_assert_eq(ft_map_has_failed(node_ft(node[0]), pe), pe == DEAD);
-    cr_assert_eq(atomic_load(&node_ft(node[0])->revocations), 0);
+    cr_assert_eq(atomic_load(&ft_map_slot(node_ft(node[0]), 0, 4)->revoked), 0);
     ask(2, LINE + 10, DEAD);
     run();
     cr_assert_eq(answer(2, LINE + 10), 0);

@@ -15,6 +15,7 @@
 #include "pgas/core/memory/peer.h"
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/core/team/team.h"
+#include "pgas/ft/ft_map.h"
 #include "pgas/threads/atomic.h"
 
 #define STATE core_self.team
@@ -469,7 +470,9 @@ void team_init(size_t bytes)
     if (!team_fill_nodes_and_node_team(&STATE.world))
         log_die("no memory for a list of the nodes of %u PEs", pgas_self.npes);
     size_t slots = pgas_self.env.team_size / STATE.slot_bytes;
-    slot_init(slots < SLOT_MAX ? SLOT_USER + (uint32_t)slots : SLOT_MAX);
+    /* A team that can be revoked has a record in the alive map. */
+    size_t most = pgas_self.ft != NULL ? FT_TEAM_SLOTS : SLOT_MAX;
+    slot_init(slots < most - SLOT_USER ? SLOT_USER + (uint32_t)slots : (uint32_t)most);
 }
 
 static bool team_visit(void *object, void *arg)

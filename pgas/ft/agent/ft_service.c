@@ -10,18 +10,6 @@
 
 enum { AGREEMENTS = 256 /* that the protocol stores */ };
 
-/* Repeats of a revocation do not use up the ring of revoked teams. */
-bool ft_service_is_revoked(const struct ft_service *s, uint64_t team)
-{
-    const struct ft_map *map = s->map;
-    uint32_t n = atomic_load_explicit(&map->revocations, memory_order_relaxed);
-
-    for (uint32_t i = 0; i < n && i < FT_REVOKED; i++)
-        if (atomic_load_explicit(&map->revoked[i], memory_order_relaxed) == team)
-            return true;
-    return false;
-}
-
 /* ---- outputs of the protocol ------------------------------------------------------- */
 
 static void ft_service_on_send(void *host, uint32_t to, const void *frame, size_t len)
@@ -69,20 +57,29 @@ static void ft_service_on_failed(void *host, const struct ft_news *news)
     ft_service_expect_answers(s);
 }
 
+static void ft_service_revoke(struct ft_service *s, const struct ft_revocation *what)
+{
+    bool fresh = false;
+
+    for (uint32_t i = 0; i < s->map->local; i++)
+        fresh = ft_map_revoke(s->map, i, what->slot, what->team) || fresh;
+    if (fresh)
+        ft_map_changed(s->node);
+}
+
 static void ft_service_on_payload(void *host, uint32_t initiator, uint32_t kind,
                                   const void *data, size_t len)
 {
     struct ft_service *s = host;
-    uint64_t team;
+    struct ft_revocation what;
 
     (void)initiator;
     if (kind >= FT_PAYLOAD_COMMIT_ASK && kind <= FT_PAYLOAD_COMMIT_OPEN)
         ft_service_on_commit(s, kind, data, len);
-    if (kind != FT_PAYLOAD_REVOKE || len != sizeof team)
+    if (kind != FT_PAYLOAD_REVOKE || len != sizeof what)
         return;
-    memcpy(&team, data, sizeof team);
-    if (!ft_service_is_revoked(s, team))
-        ft_map_revoke(s->node, team);
+    memcpy(&what, data, sizeof what);
+    ft_service_revoke(s, &what);
 }
 
 static void ft_service_on_decision(void *host, const struct ft_decision *decision)

@@ -37,6 +37,13 @@ struct ft_open {
     uint64_t members[]; /* PEs */
 };
 
+/* A revoked team, as agents send it to each other. */
+struct ft_revocation {
+    uint64_t team;
+    uint32_t slot; /* of the team, the same on all PEs */
+    uint32_t zero;
+};
+
 /* An interrupted call of a team, as agents send it to each other. */
 struct ft_commit_call {
     uint64_t team;
@@ -122,8 +129,6 @@ static inline void ft_service_retry_after(struct ft_service *s, uint64_t now, ui
 /* True if every PE of the node that has not failed has left shmem_finalize, and there is
  * one. */
 bool ft_service_pes_departed(const struct ft_service *s);
-/* True if the team is in the map as revoked. */
-bool ft_service_is_revoked(const struct ft_service *s, uint64_t team);
 bool ft_service_is_live(const struct ft_service *s, uint32_t local);
 /* The node of a PE.  A crashed PE may have damaged the map. */
 uint32_t ft_service_node_of(const struct ft_service *s, uint32_t pe);
@@ -154,7 +159,7 @@ bool ft_service_decide_commit(struct ft_service *s, const struct ft_decision *de
 void ft_service_free_commits(struct ft_service *s);
 
 enum ft_payload {
-    FT_PAYLOAD_REVOKE = 1, /* the unique ID of a team */
+    FT_PAYLOAD_REVOKE = 1, /* struct ft_revocation */
     FT_PAYLOAD_COMMIT_ASK, /* these: struct ft_commit_call */
     FT_PAYLOAD_COMMIT_OPEN,
 };

@@ -147,15 +147,14 @@ void ft_service_expect_answers(struct ft_service *s)
  */
 
 /* False: not a question of a PE that runs; nobody must be considered failed for it. */
-static bool ft_service_is_sound(const struct ft_service *s,
+static bool ft_service_is_sound(const struct ft_service *s, uint32_t local,
                                 const struct ft_commit_call *what)
 {
     if (what->team == 0 || what->call == 0)
         return false;
     if (what->cause != FT_CAUSE_REVOKED)
         return what->cause < s->map->npes && ft_map_has_failed(s->map, what->cause);
-    return ft_service_is_revoked(s, what->team) ||
-           atomic_load_explicit(&s->map->revocations, memory_order_relaxed) > FT_REVOKED;
+    return ft_map_is_revoked(s->map, local, what->line, what->team);
 }
 
 /* Broadcasts the question, unless another node has just done so (`known`), and again when
@@ -185,7 +184,7 @@ static void ft_service_process_question(struct ft_service *s, uint64_t now,
         .cause = call->cause,
         .line = line};
 
-    if (!ft_service_is_sound(s, &what))
+    if (!ft_service_is_sound(s, local, &what))
         return;
     bool known = ft_service_find_commit(s, what.team, what.call) != NULL;
     struct ft_commit *c = ft_service_add_commit(s, &what);
@@ -230,13 +229,28 @@ static uint32_t ft_service_line_of(const struct ft_calls *calls, uint64_t team,
     return guess;
 }
 
+/* A PE without the team does not enter its calls. */
+static void ft_service_revoke_call(struct ft_service *s,
+                                   const struct ft_commit_call *what)
+{
+    bool fresh = false;
+
+    for (uint32_t i = 0; i < s->map->local; i++) {
+        uint32_t line =
+            ft_service_line_of(ft_map_calls(s->map, i), what->team, what->line);
+        fresh = ft_map_revoke(s->map, i, line, what->team) || fresh;
+    }
+    if (fresh)
+        ft_map_changed(s->node);
+}
+
 /* After it, no PE of the node enters the call. */
 static void ft_service_close_call(struct ft_service *s, const struct ft_commit_call *what)
 {
     if (what->cause != FT_CAUSE_REVOKED)
         ft_map_fail(s->node, &what->cause, 1);
-    else if (!ft_service_is_revoked(s, what->team))
-        ft_map_revoke(s->node, what->team);
+    else
+        ft_service_revoke_call(s, what);
     ft_map_wake_watchers(s->map); /* another process may have set the bit only */
     /* Where it fails, the PEs execute full fences, and this thread must, too. */
     atomic_thread_fence(memory_order_seq_cst);

@@ -160,10 +160,11 @@ static void ft_service_take_agree(struct ft_service *s, uint64_t now, uint32_t l
 static void ft_service_take_revoke(struct ft_service *s, uint64_t now, uint32_t local,
                                    int slot)
 {
-    uint64_t team = ft_map_mailbox(s->map, local, slot)->team;
+    const struct ft_mailbox *box = ft_map_mailbox(s->map, local, slot);
+    struct ft_revocation what = {.team = box->team, .slot = box->slot};
 
-    if (!ft_service_is_revoked(s, team))
-        ft_proto_broadcast(s->proto, now, FT_PAYLOAD_REVOKE, &team, sizeof team);
+    if (!ft_map_is_revoked(s->map, local, what.slot, what.team))
+        ft_proto_broadcast(s->proto, now, FT_PAYLOAD_REVOKE, &what, sizeof what);
     ft_map_complete(s->node, local, slot);
 }
 
