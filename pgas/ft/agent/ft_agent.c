@@ -110,6 +110,16 @@ static void ft_agent_on_failed(void *arg, uint32_t node, size_t bytes, size_t li
     ft_service_node_lost(&agent->service, clock_ns(), node);
 }
 
+static void ft_agent_on_forged(void *arg, uint32_t node)
+{
+    const struct ft_agent *agent = arg;
+
+    dprintf(STDERR_FILENO,
+            "pgas: somebody has changed the connection between the failure agents of "
+            "nodes %u and %u: a message is not authentic.  They connect again.\n",
+            agent->map->node, node);
+}
+
 /* ---- start of the protocol ----------------------------------------------------------
  */
 
@@ -146,6 +156,7 @@ static bool ft_agent_join_mesh(struct ft_agent *agent)
         .message = ft_agent_on_message,
         .closed = ft_agent_on_closed,
         .failed = ft_agent_on_failed,
+        .forged = ft_agent_on_forged,
         .arg = agent};
 
     if (attempt_ms < ATTEMPT_MIN_MS)

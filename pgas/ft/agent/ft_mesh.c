@@ -78,6 +78,8 @@ static void ft_mesh_free_closed(struct ft_mesh *mesh)
         mesh->closed = link->next;
         free(link->proof);
         free(link->in);
+        free(link->out);
+        seal_free(link->seal);
         free(link);
     }
 }
@@ -304,22 +306,6 @@ bool ft_peer_admit(struct ft_mesh *mesh, const struct ft_proof *proof)
            peer->attempt->state != FT_LINK_EXPECTS_REPLY;
 }
 
-/* The frames that are sent again acknowledge what this agent has got by now, perhaps from
- * another agent than before. */
-static void ft_peer_renew_frames(struct ft_peer *peer)
-{
-    struct ft_frame head;
-
-    for (size_t at = 0; at < peer->have; at += sizeof head + head.len) {
-        memcpy(&head, peer->out + at, sizeof head);
-        head.received = peer->received;
-        memcpy(peer->out + at, &head, sizeof head);
-    }
-    peer->sent = 0;
-    peer->received_acked = peer->received;
-    peer->unacked_bytes = 0;
-}
-
 bool ft_peer_is_up(struct ft_link *link, uint64_t received)
 {
     struct ft_mesh *mesh = link->mesh;
@@ -345,7 +331,9 @@ bool ft_peer_is_up(struct ft_link *link, uint64_t received)
         peer->acked = received;
     }
     ft_peer_acknowledged(peer, received);
-    ft_peer_renew_frames(peer);
+    peer->sent = 0;
+    peer->received_acked = peer->received; /* by the proof or the reply */
+    peer->unacked_bytes = 0;
     return true; /* ft_link_ready flushes */
 }
 
@@ -404,7 +392,7 @@ void ft_mesh_send(struct ft_mesh *mesh, uint32_t node, uint32_t tag, const void 
                   size_t n)
 {
     struct ft_peer *peer = &mesh->peer[node];
-    struct ft_frame head = {.len = (uint32_t)n, .tag = tag, .received = peer->received};
+    struct ft_frame head = {.len = (uint32_t)n, .tag = tag};
     size_t len = sizeof head + n;
 
     PGAS_ASSERT(node < mesh->job.nnodes && node != mesh->job.node && n > 0 &&
@@ -419,8 +407,6 @@ void ft_mesh_send(struct ft_mesh *mesh, uint32_t node, uint32_t tag, const void 
     memcpy(peer->out + peer->have + sizeof head, bytes, n);
     peer->have += len;
     peer->sent_count++;
-    peer->received_acked = peer->received;
-    peer->unacked_bytes = 0;
     if (peer->up != NULL && !peer->up->writes)
         ft_link_flush(peer->up);
     ft_peer_plan(mesh, peer, 0);
@@ -458,7 +444,9 @@ bool ft_mesh_idle(const struct ft_mesh *mesh)
 {
     for (uint32_t i = 0; i < mesh->job.nnodes; i++) {
         const struct ft_peer *peer = &mesh->peer[i];
-        if (peer->sent < peer->have && !peer->given_up &&
+        bool pending =
+            peer->sent < peer->have || (peer->up != NULL && ft_link_has_output(peer->up));
+        if (pending && !peer->given_up &&
             (peer->up != NULL || peer->attempt != NULL || peer->retry_ms <= RETRY_MS))
             return false;
     }
@@ -479,8 +467,12 @@ static void ft_peer_run_timers(struct ft_mesh *mesh, uint32_t node, uint64_t now
         return;
     if (now >= peer->up->probe_ns)
         ft_link_probe(peer->up, now);
-    else
-        ft_mesh_set_timer(mesh, peer->up->probe_ns);
+    if (peer->up != NULL && now >= peer->up->verify_ns)
+        ft_link_verify(peer->up, now);
+    if (peer->up == NULL)
+        return;
+    ft_mesh_set_timer(mesh, peer->up->probe_ns);
+    ft_mesh_set_timer(mesh, peer->up->verify_ns);
 }
 
 static void ft_mesh_run_timers(struct ft_mesh *mesh, uint64_t now)

@@ -3,7 +3,12 @@
  * ft_mesh.h - TCP connections between the agents of all nodes: at most one for each pair,
  * opened when the first message is sent.
  *
- * Both ends of a connection prove that they know the secret of the job (ft_mesh_auth.c).
+ * Both ends of a connection prove that they know the secret of the job (ft_mesh_auth.c);
+ * from then on each frame is sealed (core/base/seal.h).  A frame that is not authentic,
+ * or not the next one, closes the connection and is reported once for each node; the next
+ * connection has other keys, and gets what was not acknowledged.  If messages are not
+ * acknowledged for FT_MESH_VERIFY probe_ns, the mesh asks the other end to, so that it
+ * finds out if frames at the end were taken away.
  * Messages between two agents arrive once and in order, also if a connection is lost:
  * each end keeps messages until the other one has acknowledged them, and sends them again
  * over the next connection, which is opened while there are such messages.
@@ -33,7 +38,7 @@
  * job, that a node has not acknowledged; FT_MESH_PENDING connections that are not yet
  * authenticated, each for FT_MESH_PROVE_MS.
  *
- * Threads: one at a time.  Uses: ft_map.h, core/base/address.h, nettle.
+ * Threads: one at a time.  Uses: ft_map.h, core/base/address.h, core/base/seal.h.
  * Used by: ft_agent.
  */
 #ifndef PGAS_FT_MESH_H
@@ -50,6 +55,7 @@ enum {
     FT_MESH_QUEUE = 8 << 20,
     FT_MESH_PENDING = 64,
     FT_MESH_PROVE_MS = 2000,
+    FT_MESH_VERIFY = 64,
 };
 
 struct ft_mesh;
@@ -70,6 +76,8 @@ struct ft_mesh_job {
      * queue would have had so many bytes, which is more than the limit, or for which
      * there is no memory.  The node counts as given up. */
     void (*failed)(void *arg, uint32_t node, size_t bytes, size_t limit);
+    /* The connection to the node has been changed by somebody; once for each node. */
+    void (*forged)(void *arg, uint32_t node);
     void *arg;
 };
 

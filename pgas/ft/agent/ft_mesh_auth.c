@@ -3,73 +3,58 @@
  * ft_mesh_auth.c - how two agents prove to each other that they know the secret of the
  * job.
  *
- * Each end sends a random challenge.  A MAC is the HMAC-SHA256, keyed with the secret, of
- * the role of its sender, against reflection; of the challenge of the listener and the
- * whole proof with that of the connector, against replay; and, in a reply, of the number
- * and the incarnation of the listener.  The proof names the node that it is for, so that
- * an agent that listens at the former port of another one is recognized.
- * Uses: ft_mesh_int.h, nettle.
+ * Each end sends a random challenge.  The label of a MAC (seal_mac) names the role of its
+ * sender, against reflection; it covers the challenge of the listener and the whole proof
+ * with that of the connector, against replay; and, in a reply, the number and the
+ * incarnation of the listener.  The proof names the node that it is for, so that an agent
+ * that listens at the former port of another one is recognized.
+ * Uses: ft_mesh_int.h, core/base/seal.h.
  */
 #include "config.h"
 
-#include <errno.h>
-#include <nettle/hmac.h>
-#include <nettle/memops.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "pgas/ft/agent/ft_mesh_int.h"
 
-/* The last byte is the version. */
-static const uint8_t hello_magic[8] = {'p', 'g', 'a', 's', 'f', 't', 'H', 1};
-static const uint8_t proof_magic[8] = {'p', 'g', 'a', 's', 'f', 't', 'P', 1};
-static const uint8_t reply_magic[8] = {'p', 'g', 'a', 's', 'f', 't', 'R', 1};
+#define PROOF_LABEL FT_MESH_PROTOCOL ", proof of the connector"
+#define REPLY_LABEL FT_MESH_PROTOCOL ", reply of the listener"
 
-_Static_assert(SHA256_DIGEST_SIZE == FT_MAC, "a MAC is a SHA-256");
+/* The last byte is the version. */
+static const uint8_t hello_magic[8] = {'p', 'g', 'a', 's', 'f', 't', 'H', 2};
+static const uint8_t proof_magic[8] = {'p', 'g', 'a', 's', 'f', 't', 'P', 2};
+static const uint8_t reply_magic[8] = {'p', 'g', 'a', 's', 'f', 't', 'R', 2};
+
+enum { PROOF_PARTS = 2, REPLY_PARTS = 3 };
+
+_Static_assert((int)FT_SECRET == (int)SEAL_SECRET, "the secret of the job seals");
 _Static_assert(sizeof(struct ft_endpoint) == FT_ADDRESSES * 24 + 8,
                "no padding in an endpoint");
 _Static_assert(sizeof(struct ft_proof) ==
-                   8 + FT_CHALLENGE + 40 + sizeof(struct ft_endpoint) + FT_MAC,
+                   8 + SEAL_CHALLENGE + 40 + sizeof(struct ft_endpoint) + SEAL_MAC,
                "no padding in a proof");
 
-static bool ft_auth_fill_random(uint8_t *bytes, size_t n)
+static void ft_auth_proof_parts(const struct ft_proof *proof,
+                                const struct ft_hello *hello,
+                                struct seal_part part[PROOF_PARTS])
 {
-    ssize_t got;
-
-    do
-        got = getrandom(bytes, n, 0);
-    while (got < 0 && errno == EINTR);
-    return got == (ssize_t)n;
+    part[0] = (struct seal_part){hello, sizeof *hello};
+    part[1] = (struct seal_part){proof, offsetof(struct ft_proof, mac)};
 }
 
-static void ft_auth_proof_mac(const struct ft_proof *proof, const struct ft_hello *hello,
-                              const uint8_t *secret, uint8_t mac[FT_MAC])
+static void ft_auth_reply_parts(const struct ft_reply *reply,
+                                const struct ft_proof *proof,
+                                const struct ft_hello *hello,
+                                struct seal_part part[REPLY_PARTS])
 {
-    struct hmac_sha256_ctx ctx;
-
-    hmac_sha256_set_key(&ctx, FT_SECRET, secret);
-    hmac_sha256_update(&ctx, sizeof *hello, (const uint8_t *)hello);
-    hmac_sha256_update(&ctx, offsetof(struct ft_proof, mac), (const uint8_t *)proof);
-    hmac_sha256_digest(&ctx, FT_MAC, mac);
-}
-
-static void ft_auth_reply_mac(const struct ft_reply *reply, const struct ft_proof *proof,
-                              const struct ft_hello *hello, const uint8_t *secret,
-                              uint8_t mac[FT_MAC])
-{
-    struct hmac_sha256_ctx ctx;
-
-    hmac_sha256_set_key(&ctx, FT_SECRET, secret);
-    hmac_sha256_update(&ctx, offsetof(struct ft_reply, mac), (const uint8_t *)reply);
-    hmac_sha256_update(&ctx, sizeof *hello, (const uint8_t *)hello);
-    hmac_sha256_update(&ctx, sizeof *proof, (const uint8_t *)proof);
-    hmac_sha256_digest(&ctx, FT_MAC, mac);
+    part[0] = (struct seal_part){reply, offsetof(struct ft_reply, mac)};
+    part[1] = (struct seal_part){hello, sizeof *hello};
+    part[2] = (struct seal_part){proof, sizeof *proof};
 }
 
 bool ft_auth_make_hello(struct ft_hello *hello)
 {
     memcpy(hello->magic, hello_magic, sizeof hello_magic);
-    return ft_auth_fill_random(hello->challenge, FT_CHALLENGE);
+    return seal_random(hello->challenge, sizeof hello->challenge);
 }
 
 bool ft_auth_check_hello(const struct ft_hello *hello)
@@ -80,37 +65,50 @@ bool ft_auth_check_hello(const struct ft_hello *hello)
 bool ft_auth_make_proof(struct ft_proof *proof, const struct ft_hello *hello,
                         const uint8_t *secret)
 {
+    struct seal_part part[PROOF_PARTS];
+
     memcpy(proof->magic, proof_magic, sizeof proof_magic);
-    if (!ft_auth_fill_random(proof->challenge, FT_CHALLENGE))
+    if (!seal_random(proof->challenge, sizeof proof->challenge))
         return false;
     memcpy(&proof->id, proof->challenge, sizeof proof->id);
-    ft_auth_proof_mac(proof, hello, secret, proof->mac);
+    ft_auth_proof_parts(proof, hello, part);
+    seal_mac(secret, PROOF_LABEL, part, PROOF_PARTS, proof->mac);
     return true;
 }
 
 bool ft_auth_check_proof(const struct ft_proof *proof, const struct ft_hello *hello,
                          const uint8_t *secret)
 {
-    uint8_t right[FT_MAC];
+    struct seal_part part[PROOF_PARTS];
 
-    ft_auth_proof_mac(proof, hello, secret, right);
+    ft_auth_proof_parts(proof, hello, part);
     return memcmp(proof->magic, proof_magic, sizeof proof_magic) == 0 &&
-           memeql_sec(right, proof->mac, FT_MAC) != 0;
+           seal_verify(secret, PROOF_LABEL, part, PROOF_PARTS, proof->mac);
 }
 
 void ft_auth_make_reply(struct ft_reply *reply, const struct ft_proof *proof,
                         const struct ft_hello *hello, const uint8_t *secret)
 {
+    struct seal_part part[REPLY_PARTS];
+
     memcpy(reply->magic, reply_magic, sizeof reply_magic);
-    ft_auth_reply_mac(reply, proof, hello, secret, reply->mac);
+    ft_auth_reply_parts(reply, proof, hello, part);
+    seal_mac(secret, REPLY_LABEL, part, REPLY_PARTS, reply->mac);
 }
 
 bool ft_auth_check_reply(const struct ft_reply *reply, const struct ft_proof *proof,
                          const struct ft_hello *hello, const uint8_t *secret)
 {
-    uint8_t right[FT_MAC];
+    struct seal_part part[REPLY_PARTS];
 
-    ft_auth_reply_mac(reply, proof, hello, secret, right);
+    ft_auth_reply_parts(reply, proof, hello, part);
     return memcmp(reply->magic, reply_magic, sizeof reply_magic) == 0 &&
-           memeql_sec(right, reply->mac, FT_MAC) != 0;
+           seal_verify(secret, REPLY_LABEL, part, REPLY_PARTS, reply->mac);
+}
+
+struct seal *ft_auth_seal(const struct ft_hello *hello, const struct ft_proof *proof,
+                          const uint8_t *secret, bool is_listener)
+{
+    return seal_new(secret, FT_MESH_PROTOCOL, hello->challenge, proof->challenge,
+                    is_listener);
 }

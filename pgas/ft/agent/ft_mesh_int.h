@@ -8,12 +8,13 @@
 #define PGAS_FT_MESH_INT_H
 
 #include "pgas/core/base/address.h"
+#include "pgas/core/base/seal.h"
 #include "pgas/ft/agent/ft_mesh.h"
 #include "pgas/ft/ft_types.h"
 
 #define FT_NS_PER_MS 1000000u
-#define FT_CHALLENGE 32
-#define FT_MAC       32
+/* Of the keys that seal the frames; with the version. */
+#define FT_MESH_PROTOCOL "pgas ft mesh 2"
 
 /* ---- authentication: messages in the byte order of the job, which is the same on all
  * nodes --------------------------------------------------------------------------------
@@ -22,20 +23,20 @@
 /* listener -> connector */
 struct ft_hello {
     uint8_t magic[8];
-    uint8_t challenge[FT_CHALLENGE];
+    uint8_t challenge[SEAL_CHALLENGE];
 };
 
 /* connector -> listener */
 struct ft_proof {
     uint8_t magic[8];
-    uint8_t challenge[FT_CHALLENGE];
+    uint8_t challenge[SEAL_CHALLENGE];
     uint32_t from, to;
     uint32_t incarnation, known; /* of `from`; of `to`, as far as `from` knows */
     uint64_t id;                 /* of this connection */
     uint64_t previous; /* of the last connection that the connector had with `to` */
     uint64_t received; /* messages that the connector has got from that agent */
     struct ft_endpoint endpoint; /* of the connector */
-    uint8_t mac[FT_MAC];
+    uint8_t mac[SEAL_MAC];
 };
 
 /* listener -> connector */
@@ -43,7 +44,7 @@ struct ft_reply {
     uint8_t magic[8];
     uint32_t from, incarnation;
     uint64_t received; /* messages that the listener has got from the connector */
-    uint8_t mac[FT_MAC];
+    uint8_t mac[SEAL_MAC];
 };
 
 bool ft_auth_make_hello(struct ft_hello *hello);
@@ -57,6 +58,36 @@ void ft_auth_make_reply(struct ft_reply *reply, const struct ft_proof *proof,
                         const struct ft_hello *hello, const uint8_t *secret);
 bool ft_auth_check_reply(const struct ft_reply *reply, const struct ft_proof *proof,
                          const struct ft_hello *hello, const uint8_t *secret);
+/* The keys of the connection.  NULL: no memory. */
+struct seal *ft_auth_seal(const struct ft_hello *hello, const struct ft_proof *proof,
+                          const uint8_t *secret, bool is_listener);
+
+/* ---- frames ------------------------------------------------------------------------ */
+
+/* A message in a queue, and what is on the wire: the header, its tag of SEAL_TAG bytes,
+ * and if len > 0 the bytes with another tag.  Header and bytes are sealed separately, so
+ * that a length is authentic before it is believed. */
+struct ft_frame {
+    uint32_t len, tag;
+    uint64_t received; /* messages that the sender of the frame has got by then */
+};
+
+enum { FT_HEAD_WIRE = sizeof(struct ft_frame) + SEAL_TAG };
+
+/* What is sealed, as additional data. */
+enum ft_part { FT_PART_HEAD, FT_PART_BODY };
+
+/* The tags of a frame of length 0: it only acknowledges, or also asks the receiver to
+ * acknowledge. */
+enum ft_empty { FT_EMPTY_ACK, FT_EMPTY_ASK };
+
+/* The tag of a message of the mesh itself: where the agent of a third node listens. */
+#define FT_TAG_ENDPOINT UINT32_MAX
+
+struct ft_moved {
+    uint32_t node, incarnation;
+    struct ft_endpoint endpoint;
+};
 
 /* ---- connections ------------------------------------------------------------------- */
 
@@ -92,23 +123,15 @@ struct ft_link {
     struct ft_link *next;    /* in one list of the mesh: pending, or closed */
     struct ft_hello hello;   /* sent or received */
     struct ft_proof *proof;  /* sent; NULL in other states */
+    struct seal *seal;       /* NULL before FT_LINK_UP */
     uint8_t *in;
-    size_t have, space; /* received bytes that are not processed; size of `in` */
-};
-
-/* A message on the wire.  One of length 0 only acknowledges. */
-struct ft_frame {
-    uint32_t len, tag;
-    uint64_t received; /* messages that the sender has got from the receiver */
-    uint8_t bytes[];
-};
-
-/* The tag of a message of the mesh itself: where the agent of a third node listens. */
-#define FT_TAG_ENDPOINT UINT32_MAX
-
-struct ft_moved {
-    uint32_t node, incarnation;
-    struct ft_endpoint endpoint;
+    size_t have, space;   /* received bytes that are not processed; size of `in` */
+    struct ft_frame head; /* len > 0: of the message whose bytes are received next */
+    uint8_t *out;         /* sealed bytes; those before out_at were given to TCP */
+    size_t out_at, out_have, out_space;
+    uint64_t verify_ns;    /* when it is asked to acknowledge; FT_NEVER: no reason */
+    uint64_t verify_acked; /* messages that were acknowledged when that was set */
+    uint32_t verifies;     /* asked since then */
 };
 
 /*
@@ -116,7 +139,8 @@ struct ft_moved {
  * that this agent opens is the `attempt`.
  *
  * Messages are numbered from 0 for each pair of agents, that is, of incarnations.  `out`
- * has the frames from number `acked` on, of which the link has been given `sent` bytes.
+ * has the frames from number `acked` on, as they were before they are sealed; `sent`
+ * bytes of them were sealed for the link.
  */
 struct ft_peer {
     struct ft_link *up, *attempt;
@@ -128,9 +152,10 @@ struct ft_peer {
     uint32_t address; /* index of the address to try next */
     uint32_t tried;   /* addresses of this round that failed */
     bool given_up;
+    bool forged;                 /* and reported */
     bool wanted;                 /* a connection, although there is no message */
     bool closed, close_reported; /* `closed` is to be called; it has been called */
-    size_t overflow; /* > 0: `failed` is to be called with so many bytes */
+    size_t overflow;             /* > 0: `failed` is to be called with so many bytes */
     uint64_t acked, sent_count;  /* messages that the node has got; given to `out` */
     uint64_t received, received_acked; /* messages from the node; acknowledged ones */
     size_t unacked_bytes;              /* received since the last acknowledgement */
@@ -164,6 +189,12 @@ void ft_link_ready(struct ft_link *link, uint32_t events);
 void ft_link_flush(struct ft_link *link);
 /* Sends a probe if TCP has had no acknowledgement since the timer was set. */
 void ft_link_probe(struct ft_link *link, uint64_t now);
+/* Asks for an acknowledgement if there was none since the timer was set. */
+void ft_link_verify(struct ft_link *link, uint64_t now);
+static inline bool ft_link_has_output(const struct ft_link *link)
+{
+    return link->out_at < link->out_have;
+}
 /* Does not read from the link, or reads again. */
 void ft_link_freeze(struct ft_link *link, bool frozen);
 /* Opens a connection to the next address of the node. */

@@ -2,8 +2,9 @@
 /*
  * ft_mesh_link.c - one TCP connection of the mesh: opening, authentication, frames.
  *
- * Data of other protocols is recognized by the first bytes; a frame that is too long, and
- * any authentication error, close the connection without an answer.
+ * Data of other protocols is recognized by the first bytes; any authentication error
+ * closes the connection without an answer.  TCP may take a part of a frame that has been
+ * sealed; the rest stays in `out`, since its place in the stream cannot be used again.
  * Uses: ft_mesh_int.h.
  */
 #include "config.h"
@@ -30,6 +31,7 @@ enum {
     PROBE_FRAMES = 3,     /* later segments of which TCP concludes a loss (DupThresh) */
     PROBES_MAX = 16,      /* to a node that does not answer */
     PROBES_RECONNECT = 3, /* probes after which another connection is tried, too */
+    OUT_BYTES = 64 << 10, /* sealed at a time, and at least one frame */
 };
 
 /* ---- opening and closing ------------------------------------------------------------
@@ -84,6 +86,7 @@ struct ft_link *ft_link_new(struct ft_mesh *mesh, int fd, enum ft_link_state sta
                              .node = FT_NODE_NONE,
                              .deadline_ns = deadline_ns,
                              .probe_ns = FT_NEVER,
+                             .verify_ns = FT_NEVER,
                              .next = mesh->pending};
     mesh->pending = link;
     mesh->npending += state == FT_LINK_ACCEPTED;
@@ -154,18 +157,76 @@ static bool ft_link_again(void)
     return errno == EAGAIN || errno == EINTR || errno == ENOBUFS;
 }
 
-/* Only between frames.  False: the socket buffer is full, or the link has been closed. */
-static bool ft_link_send_empty(struct ft_link *link, uint64_t received)
+/* Gives TCP what is sealed.  False: the socket buffer is full, or the link has been
+ * closed. */
+static bool ft_link_write(struct ft_link *link)
 {
-    struct ft_frame f = {.received = received};
-    ssize_t n = send(link->fd, &f, sizeof f, MSG_NOSIGNAL | MSG_DONTWAIT);
+    while (ft_link_has_output(link)) {
+        ssize_t n = send(link->fd, link->out + link->out_at,
+                         link->out_have - link->out_at, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n < 0 && ft_link_again()) {
+            ft_link_want_write(link, true);
+            return false;
+        }
+        if (n < 0) {
+            ft_link_close(link);
+            return false;
+        }
+        link->written += (uint64_t)n;
+        link->out_at += (size_t)n;
+    }
+    link->out_at = link->out_have = 0;
+    ft_link_want_write(link, false);
+    return true;
+}
 
-    link->written += n > 0 ? (uint64_t)n : 0;
-    if (n == (ssize_t)sizeof f)
+static bool ft_link_make_out(struct ft_link *link, size_t n)
+{
+    size_t space = link->out_have + n;
+
+    if (space <= link->out_space)
         return true;
-    if (n >= 0 || !ft_link_again())
+    space = space < OUT_BYTES ? OUT_BYTES : space;
+    uint8_t *out = realloc(link->out, space);
+    if (out == NULL)
+        return false;
+    link->out = out;
+    link->out_space = space;
+    return true;
+}
+
+static void ft_link_seal_part(struct ft_link *link, uint8_t part, const void *bytes,
+                              size_t n)
+{
+    uint8_t *to = link->out + link->out_have;
+
+    seal_encrypt(link->seal, &part, sizeof part, bytes, n, to, to + n);
+    link->out_have += n + SEAL_TAG;
+}
+
+/* Appends a frame to what is sealed.  False: no memory; the link has been closed. */
+static bool ft_link_seal(struct ft_link *link, struct ft_frame head, const uint8_t *bytes)
+{
+    struct ft_peer *peer = &link->mesh->peer[link->node];
+
+    if (!ft_link_make_out(link, FT_HEAD_WIRE + head.len + SEAL_TAG)) {
         ft_link_close(link);
-    return false;
+        return false;
+    }
+    head.received = peer->received;
+    ft_link_seal_part(link, FT_PART_HEAD, &head, sizeof head);
+    if (head.len > 0)
+        ft_link_seal_part(link, FT_PART_BODY, bytes, head.len);
+    peer->received_acked = peer->received;
+    peer->unacked_bytes = 0;
+    return true;
+}
+
+/* True if TCP has it. */
+static bool ft_link_send_empty(struct ft_link *link, enum ft_empty what)
+{
+    return ft_link_seal(link, (struct ft_frame){.tag = what}, NULL) &&
+           ft_link_write(link);
 }
 
 static void ft_link_acknowledge(struct ft_link *link, struct ft_peer *peer)
@@ -173,10 +234,7 @@ static void ft_link_acknowledge(struct ft_link *link, struct ft_peer *peer)
     if (peer->received - peer->received_acked < ACK_MESSAGES &&
         peer->unacked_bytes < ACK_BYTES)
         return;
-    if (ft_link_send_empty(link, peer->received)) {
-        peer->received_acked = peer->received;
-        peer->unacked_bytes = 0;
-    }
+    ft_link_send_empty(link, FT_EMPTY_ACK);
 }
 
 /* The bytes that the other end's TCP has not acknowledged. */
@@ -227,8 +285,47 @@ void ft_link_probe(struct ft_link *link, uint64_t now)
     if (link->probes % PROBES_RECONNECT == 0)
         ft_peer_reconnect(link->mesh, link->node, now);
     for (int i = 0; i < PROBE_FRAMES && peer->sent == peer->have; i++)
-        if (!ft_link_send_empty(link, peer->received))
+        if (ft_link_has_output(link) || !ft_link_send_empty(link, FT_EMPTY_ACK))
             return;
+}
+
+static void ft_link_set_verify(struct ft_link *link, uint64_t now)
+{
+    const struct ft_peer *peer = &link->mesh->peer[link->node];
+
+    link->verify_acked = peer->acked;
+    link->verify_ns = now + FT_MESH_VERIFY * link->mesh->job.probe_ns;
+    ft_mesh_set_timer(link->mesh, link->verify_ns);
+}
+
+void ft_link_verify(struct ft_link *link, uint64_t now)
+{
+    const struct ft_peer *peer = &link->mesh->peer[link->node];
+
+    link->verify_ns = FT_NEVER;
+    if (peer->have == 0 || peer->acked != link->verify_acked)
+        link->verifies = 0;
+    if (peer->have == 0)
+        return;
+    ft_link_set_verify(link, now);
+    if (link->verifies++ > 0 && link->verifies % PROBES_RECONNECT == 0)
+        ft_peer_reconnect(link->mesh, link->node, now);
+    if (!ft_link_has_output(link))
+        ft_link_send_empty(link, FT_EMPTY_ASK);
+}
+
+/* Seals frames of the queue.  False: the link has been closed. */
+static bool ft_link_seal_queue(struct ft_link *link, struct ft_peer *peer)
+{
+    struct ft_frame head;
+
+    while (peer->sent < peer->have && link->out_have < OUT_BYTES) {
+        memcpy(&head, peer->out + peer->sent, sizeof head);
+        if (!ft_link_seal(link, head, peer->out + peer->sent + sizeof head))
+            return false;
+        peer->sent += sizeof head + head.len;
+    }
+    return true;
 }
 
 void ft_link_flush(struct ft_link *link)
@@ -238,22 +335,13 @@ void ft_link_flush(struct ft_link *link)
     PGAS_ASSERT(link->state == FT_LINK_UP && peer->up == link);
     if (peer->sent < peer->have && link->probe_ns == FT_NEVER)
         ft_link_set_probe(link, clock_ns());
-    while (peer->sent < peer->have) {
-        ssize_t n = send(link->fd, peer->out + peer->sent, peer->have - peer->sent,
-                         MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (n < 0 && !ft_link_again()) {
-            ft_link_close(link);
+    if (peer->have > 0 && link->verify_ns == FT_NEVER)
+        ft_link_set_verify(link, clock_ns());
+    while (ft_link_write(link) && peer->sent < peer->have)
+        if (!ft_link_seal_queue(link, peer))
             return;
-        }
-        if (n < 0) {
-            ft_link_want_write(link, true);
-            return;
-        }
-        link->written += (uint64_t)n;
-        peer->sent += (size_t)n;
-    }
-    ft_link_want_write(link, false);
-    ft_link_acknowledge(link, peer);
+    if (link->state == FT_LINK_UP && !ft_link_has_output(link))
+        ft_link_acknowledge(link, peer);
 }
 
 /* ---- receiving ----------------------------------------------------------------------
@@ -313,6 +401,9 @@ static bool ft_link_take_proof(struct ft_link *link)
     link->state = FT_LINK_UP;
     link->node = proof.from;
     link->id = proof.id;
+    link->seal = ft_auth_seal(&link->hello, &proof, mesh->job.secret, true);
+    if (link->seal == NULL)
+        return false;
     /* A predecessor of this agent got the messages that the connector counts. */
     return ft_peer_is_up(link, proof.known == mesh->job.incarnation ? proof.received : 0);
 }
@@ -326,6 +417,9 @@ static bool ft_link_take_reply(struct ft_link *link)
     if (!ft_auth_check_reply(&reply, link->proof, &link->hello, mesh->job.secret) ||
         reply.from != link->node || !ft_peer_meet(mesh, reply.from, reply.incarnation))
         return false;
+    link->seal = ft_auth_seal(&link->hello, link->proof, mesh->job.secret, false);
+    if (link->seal == NULL)
+        return false;
     free(link->proof);
     link->proof = NULL;
     ft_link_leave_pending(link);
@@ -334,47 +428,70 @@ static bool ft_link_take_reply(struct ft_link *link)
     return ft_peer_is_up(link, reply.received);
 }
 
-static bool ft_link_take_frame(struct ft_link *link, size_t n)
+/* False: the part of a frame is not what the other end has sent next. */
+static bool ft_link_unseal(struct ft_link *link, uint8_t part, size_t n)
 {
     struct ft_mesh *mesh = link->mesh;
     struct ft_peer *peer = &mesh->peer[link->node];
+
+    if (seal_decrypt(link->seal, &part, sizeof part, link->in, n, link->in, link->in + n))
+        return true;
+    if (!peer->forged)
+        mesh->job.forged(mesh->job.arg, link->node);
+    peer->forged = true;
+    return false;
+}
+
+static bool ft_link_take_head(struct ft_link *link)
+{
+    struct ft_peer *peer = &link->mesh->peer[link->node];
     struct ft_frame head;
 
+    if (!ft_link_unseal(link, FT_PART_HEAD, sizeof head))
+        return false;
     memcpy(&head, link->in, sizeof head);
-    if (head.received > peer->sent_count)
+    if (head.received > peer->sent_count || head.len > FT_MESH_MESSAGE)
         return false;
     ft_peer_acknowledged(peer, head.received);
-    if (head.len == 0)
-        return true;
-    peer->received++;
-    peer->unacked_bytes += n;
-    if (head.tag == FT_TAG_ENDPOINT)
-        return ft_peer_take_moved(mesh, link->in + sizeof head, head.len);
-    mesh->job.message(mesh->job.arg, link->node, head.tag, link->in + sizeof head,
-                      head.len);
+    link->head = head;
+    if (head.len == 0 && head.tag == FT_EMPTY_ASK)
+        ft_link_send_empty(link, FT_EMPTY_ACK);
     return true;
 }
 
-/* The length of the message that `in` begins with; 0: it cannot be valid. */
+static bool ft_link_take_body(struct ft_link *link)
+{
+    struct ft_mesh *mesh = link->mesh;
+    struct ft_peer *peer = &mesh->peer[link->node];
+    struct ft_frame head = link->head;
+
+    if (!ft_link_unseal(link, FT_PART_BODY, head.len))
+        return false;
+    link->head.len = 0;
+    peer->received++;
+    peer->unacked_bytes += head.len;
+    if (head.tag == FT_TAG_ENDPOINT)
+        return ft_peer_take_moved(mesh, link->in, head.len);
+    mesh->job.message(mesh->job.arg, link->node, head.tag, link->in, head.len);
+    return true;
+}
+
+/* The length of what `in` begins with; 0: it cannot be valid. */
 static size_t ft_link_needs(const struct ft_link *link)
 {
     static const size_t needs[] = {[FT_LINK_ACCEPTED] = sizeof(struct ft_proof),
                                    [FT_LINK_EXPECTS_HELLO] = sizeof(struct ft_hello),
                                    [FT_LINK_EXPECTS_REPLY] = sizeof(struct ft_reply)};
     static const char magic[] = "pgasft";
-    struct ft_frame head;
 
     if (link->state != FT_LINK_UP) {
         size_t n = link->have < sizeof magic - 1 ? link->have : sizeof magic - 1;
         return memcmp(link->in, magic, n) == 0 ? needs[link->state] : 0;
     }
-    if (link->have < sizeof head)
-        return sizeof head;
-    memcpy(&head, link->in, sizeof head);
-    return head.len <= FT_MESH_MESSAGE ? sizeof head + head.len : 0;
+    return link->head.len > 0 ? link->head.len + SEAL_TAG : (size_t)FT_HEAD_WIRE;
 }
 
-static bool ft_link_take(struct ft_link *link, size_t n)
+static bool ft_link_take(struct ft_link *link)
 {
     switch (link->state) {
     case FT_LINK_ACCEPTED:
@@ -384,7 +501,7 @@ static bool ft_link_take(struct ft_link *link, size_t n)
     case FT_LINK_EXPECTS_REPLY:
         return ft_link_take_reply(link);
     default:
-        return ft_link_take_frame(link, n);
+        return link->head.len > 0 ? ft_link_take_body(link) : ft_link_take_head(link);
     }
 }
 
@@ -394,7 +511,7 @@ static bool ft_link_process(struct ft_link *link)
     size_t n;
 
     while ((n = ft_link_needs(link)) > 0 && link->have >= n) {
-        if (!ft_link_take(link, n) || link->state == FT_LINK_CLOSED)
+        if (!ft_link_take(link) || link->state == FT_LINK_CLOSED)
             return false;
         link->have -= n;
         memmove(link->in, link->in + n, link->have);

@@ -323,6 +323,12 @@ static void on_closed(void *arg, uint32_t node)
     ++*(int *)arg;
 }
 
+static void on_failed(void *arg, uint32_t node, size_t bytes, size_t limit)
+{
+    (void)arg, (void)node, (void)bytes, (void)limit;
+    job_die("a queue overflows");
+}
+
 /* An agent with another secret is refused. */
 static void test_secret(void)
 {
@@ -342,6 +348,8 @@ static void test_secret(void)
                              .endpoint = endpoint,
                              .message = on_message,
                              .closed = on_closed,
+                             .failed = on_failed,
+                             .forged = on_closed,
                              .arg = &closed};
     if (mesh == NULL || !ft_mesh_join(mesh, &as))
         job_die("no mesh: %s", why);

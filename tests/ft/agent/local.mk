@@ -6,7 +6,9 @@ tests_ft_agent_agents_SOURCES = tests/ft/agent/agents.c tests/ft/agent/job.c tes
 tests_ft_agent_agents_LDADD = $(libpgas)
 check_PROGRAMS += tests/ft/agent/mesh
 tests_ft_agent_mesh_LDADD = $(libpgas)
-TESTS += tests/ft/agent/agents tests/ft/agent/mesh
+check_PROGRAMS += tests/ft/agent/mesh_proxy
+tests_ft_agent_mesh_proxy_LDADD = $(libpgas)
+TESTS += tests/ft/agent/agents tests/ft/agent/mesh tests/ft/agent/mesh_proxy
 
 check_PROGRAMS += tests/ft/agent/watchdog
 TESTS += tests/ft/agent/watchdog.sh

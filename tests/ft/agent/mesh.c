@@ -2,7 +2,8 @@
 /*
  * mesh.c - the mesh of agents in one process: random messages between all pairs, while
  * connections are cut at random and agents are replaced.  Each message must arrive once
- * and in order.  Then a queue overflows: its node must fail.  usage: mesh [first seed [number of seeds]]
+ * and in order.  Then a queue overflows: its node must fail.  usage: mesh [first seed
+ * [number of seeds]]
  */
 #include "config.h"
 
@@ -112,6 +113,13 @@ static void on_failed(void *arg, uint32_t node, size_t bytes, size_t limit)
     report.limit = limit;
 }
 
+static void on_forged(void *arg, uint32_t node)
+{
+    const struct test_agent *a = arg;
+
+    fail("a message is not authentic", node, a->node);
+}
+
 static void open_agent(struct test_agent *a)
 {
     char why[256];
@@ -126,6 +134,7 @@ static void open_agent(struct test_agent *a)
                               .message = on_message,
                               .closed = on_closed,
                               .failed = on_failed,
+                              .forged = on_forged,
                               .arg = a};
 
     a->mesh = ft_mesh_open("lo", &a->endpoint[a->node], why, sizeof why);
@@ -301,7 +310,8 @@ static void check_overflow(void)
     fill_queue();
     int64_t sent = agents[0].sent[1];
     if (report.times != 1 || report.at != 0 || report.node != 1 ||
-        report.limit != QUEUE || report.bytes <= QUEUE || report.bytes > QUEUE + SMALL + 64)
+        report.limit != QUEUE || report.bytes <= QUEUE ||
+        report.bytes > QUEUE + SMALL + 64)
         fail("a queue has overflowed, but the node has not failed", 0, 1);
     for (int i = 0; i < 10; i++)
         send_one(&agents[0], 1);
