@@ -217,7 +217,8 @@ static void ft_boot_read_node(const struct boot *b, uint32_t node, uint32_t firs
     size_t bytes = ft_boot_card_bytes();
 
     if (boot_get(first, KEY, &card, bytes) != (ssize_t)bytes)
-        log_die("shmem_init: cannot get the addresses of the failure agent of PE %u: %s",
+        log_die("shmem_init: cannot get the addresses of the failure agent of PE %u: %s; "
+                "a PE that fails before shmem_init returns on all PEs ends the job",
                 first, boot_error());
     ft_map_endpoint(map)[node] = card.endpoint;
     if (node == 0 && b->node != 0)

@@ -9,6 +9,11 @@
  * next leader continues with an agent of its own (ft_host_check).  In later generations
  * the leader only arms the agent, which is still there.
  *
+ * A PE that fails before shmem_init has returned on all PEs ends the job (shmemx_ft(7)),
+ * also a leader that another PE of its node could replace: before the fence the agents do
+ * not know each other, so the nodes cannot agree on who has failed, nor on who is the
+ * leader that has published.
+ *
  * With SHMEM_FT=abort all these functions do nothing.
  * Uses: ft_agent, ft_map, ft_domain, core/boot, block, log.  Used by: coll/api/life.c,
  * and ft_host_check by the local watch.

@@ -98,11 +98,9 @@ static void job_open(void)
         start_agent(i, 0);
 }
 
-/* Serves the agents and delivers frames until there are none. */
-static void run(void)
+/* Delivers frames until there are none; their receivers are served. */
+static void deliver(void)
 {
-    for (uint32_t i = 0; i < NODES; i++)
-        ft_service_serve(&agent[i].service, now);
     while (first != NULL) {
         struct frame *f = first;
         struct agent *a = &agent[f->to];
@@ -114,6 +112,13 @@ static void run(void)
         }
         free(f);
     }
+}
+
+static void run(void)
+{
+    for (uint32_t i = 0; i < NODES; i++)
+        ft_service_serve(&agent[i].service, now);
+    deliver();
 }
 
 static void run_after(uint64_t ms)
@@ -428,6 +433,34 @@ Test(ft_service, question_of_a_live_pe_in_another_line)
     ask(0, LINE, DEAD);
     run_after(200);
     cr_assert_eq(answer(0, LINE), 1);
+    job_close();
+}
+
+/* ---- agreements -------------------------------------------------------------------- */
+
+/* The agent of node 1 has no record of its contribution when the decision arrives. */
+Test(ft_service, decision_without_record)
+{
+    job_open();
+    for (uint32_t pe = 0; pe < PES; pe++) {
+        struct ft_mailbox *box = ft_map_mailbox(node_ft(node[pe / LOCAL]), pe % LOCAL, 0);
+        box->request = FT_AGREE;
+        box->team = 9;
+        box->seq = 1;
+        box->maxs = 1;
+        box->word[0] = pe;
+        ft_map_members(node_ft(node[pe / LOCAL]), pe % LOCAL, 0)[0] = (1 << PES) - 1;
+        atomic_store(&box->state, FT_POSTED);
+    }
+    ft_service_serve(&agent[1].service, now);
+    ft_service_free_open(&agent[1].service, true);
+    ft_service_serve(&agent[0].service, now);
+    deliver();
+    for (uint32_t pe = 0; pe < PES; pe++) {
+        struct ft_mailbox *box = ft_map_mailbox(node_ft(node[pe / LOCAL]), pe % LOCAL, 0);
+        cr_assert_eq(atomic_load(&box->state), FT_DONE, "PE %u", pe);
+        cr_assert_eq(box->word[0], PES - 1);
+    }
     job_close();
 }
 

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pgas/core/base/pgas_assert.h"
 #include "pgas/ft/agent/ft_service.h"
 
 enum { RETRY_NS = 10000000 /* after which a contribution is tried again */ };
@@ -254,11 +253,14 @@ static void ft_service_store_decision(struct ft_service *s,
     atomic_store_explicit(&d->valid, 1, memory_order_release);
 }
 
+/* Without a record of a contribution the decision is ignored: a mailbox that waits for it
+ * contributes when it is served next, upon which the protocol repeats the decision. */
 void ft_service_decide(struct ft_service *s, const struct ft_decision *decision)
 {
     struct ft_open *open = ft_service_find_open(s, decision->key.team, decision->key.seq);
 
-    PGAS_ASSERT(open != NULL);
+    if (open == NULL)
+        return;
     ft_service_store_decision(s, decision, open);
     open->decided = true;
     for (uint32_t i = 0; i < s->map->local; i++) {
