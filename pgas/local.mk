@@ -136,7 +136,7 @@ pgas_process_sources = \
 	pgas/core/progress/net_thread.c pgas/transport/list.c \
 	pgas/transport/tcp/tcp.c pgas/transport/tcp/tcp.h pgas/transport/tcp/tcp_client.c \
 	pgas/transport/tcp/tcp_ctx.c pgas/transport/tcp/tcp_endpoint.c pgas/transport/tcp/tcp_input.c \
-	pgas/transport/tcp/tcp_lost.c pgas/transport/tcp/tcp_output.c pgas/transport/tcp/tcp_peer.c \
+	pgas/transport/tcp/tcp_listen.c pgas/transport/tcp/tcp_lost.c pgas/transport/tcp/tcp_output.c pgas/transport/tcp/tcp_peer.c \
 	pgas/transport/tcp/tcp_post.c pgas/transport/tcp/tcp_reply.c pgas/transport/tcp/tcp_serve.c \
 	pgas/transport/tcp/tcp_serve_run.c \
 	pgas/transport/tcp/tcp_stream.h pgas/transport/tcp/tcp_wire.h \

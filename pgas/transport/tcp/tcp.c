@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "pgas/transport/avoid.h"
 #include "pgas/transport/tcp/tcp.h"
@@ -14,10 +13,10 @@
 /* Close a net, which may be opened only in part. */
 static void tcp_net_close(struct transport_net *net)
 {
+    if (net->ctx_0 != NULL)
+        tcp_listen_close(net);
     while (net->contexts != NULL)
         tcp_ctx_close(net->contexts);
-    if (net->listener.fd >= 0)
-        close(net->listener.fd);
     pthread_mutex_destroy(&net->lock);
     free(net->lost);
     free(net->reported);
@@ -33,7 +32,8 @@ static struct transport_net *tcp_net_new(const struct transport_world *world)
     if (net == NULL)
         return NULL;
     net->world = world;
-    net->listener = (struct tcp_stream){.kind = TCP_STREAM_LISTENER, .fd = -1};
+    for (size_t i = 0; i < TCP_LISTENERS; i++)
+        net->listener[i] = (struct tcp_stream){.kind = TCP_STREAM_LISTENER, .fd = -1};
     pthread_mutex_init(&net->lock, NULL);
     (void)capability_read(world->avoid, avoid, &len);
     net->disable_contexts = avoid[CAPABILITY_CONTEXTS];

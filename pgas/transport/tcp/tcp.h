@@ -72,6 +72,9 @@ enum {
     TCP_BLOCKS_MAX = 132 << 10,  /* of a fragment: 128 KiB of blocks, and vectors */
     TCP_SCRATCH = 128 << 10,
     TCP_ADDRESSES = 16, /* of a host */
+    TCP_LOOPBACKS = 2,  /* of IPv4 and IPv6 */
+    TCP_LISTENERS = TCP_ADDRESSES + TCP_LOOPBACKS,
+    TCP_IP_MAX = 16, /* bytes of an address */
 };
 
 /* The endpoint descriptor of a PE. */
@@ -81,7 +84,7 @@ struct tcp_endpoint {
     uint32_t port, naddresses;
     struct tcp_ip {
         uint32_t six; /* 1: IPv6 */
-        unsigned char bytes[TCP_SECRET];
+        unsigned char bytes[TCP_IP_MAX];
     } address[TCP_ADDRESSES];
 };
 
@@ -190,7 +193,7 @@ struct transport_net {
     struct transport_ctx *ctx_0;
     pthread_mutex_t lock;
     struct transport_ctx *contexts;
-    struct tcp_stream listener;
+    struct tcp_stream listener[TCP_LISTENERS]; /* fd -1: not used */
     struct tcp_endpoint endpoint;
     uint32_t *lost; /* by PE; atomic */
     uint32_t losses;
@@ -209,6 +212,16 @@ bool tcp_endpoint_valid(const struct tcp_endpoint *e, size_t len);
 /* The i-th address to try; false: there are no more. */
 bool tcp_endpoint_target(const struct transport_net *net, const struct tcp_endpoint *e,
                          uint32_t i, struct address *to);
+/* The i-th address of the loopback; false: there are no more. */
+bool tcp_endpoint_loopback(uint32_t i, uint32_t port, struct address *to);
+
+/* ---- tcp_listen.c ---- */
+
+/* Listen at these addresses and at the loopback, and set net->endpoint.port.  0; or
+ * -errno and a message. */
+int tcp_listen(struct transport_net *net, const struct address *list, size_t n,
+               char why[TRANSPORT_TEXT_MAX]);
+void tcp_listen_close(struct transport_net *net);
 
 /* ---- tcp_ctx.c ---- */
 
@@ -227,6 +240,8 @@ int tcp_ctx_fd(struct transport_ctx *ctx);
 int tcp_ctx_arm(struct transport_ctx *ctx);
 /* Register the socket of a stream, or change what epoll reports.  0 or -errno. */
 int tcp_ctx_watch(struct transport_ctx *ctx, struct tcp_stream *s, bool output);
+/* A non-blocking socket, close-on-exec; or -errno. */
+int tcp_ctx_socket(int family);
 /* Raise the limit of open files of this process, when it has been reached. */
 void tcp_ctx_raise_limit(void);
 /* Close the socket, if it is open. */
@@ -297,7 +312,7 @@ extern const struct tcp_reader tcp_reply_reader;
 
 /* ---- tcp_client.c: connections of a target; tcp_serve.c: requests ---- */
 
-void tcp_listener_ready(struct transport_net *net);
+void tcp_listener_ready(struct transport_net *net, const struct tcp_stream *listener);
 void tcp_client_ready(struct tcp_client *client, uint32_t events);
 /* Send the delayed acknowledgements of all clients. */
 void tcp_clients_acknowledge(struct transport_ctx *ctx);

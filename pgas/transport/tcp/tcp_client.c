@@ -106,15 +106,15 @@ static void tcp_client_open(struct transport_ctx *ctx, int fd)
         tcp_client_ready(client, EPOLLIN); /* its first message may be here */
 }
 
-static int tcp_listener_accept(const struct transport_net *net)
+static int tcp_listener_accept(const struct tcp_stream *listener)
 {
     const int flags = SOCK_NONBLOCK | SOCK_CLOEXEC;
-    int fd = accept4(net->listener.fd, NULL, NULL, flags);
+    int fd = accept4(listener->fd, NULL, NULL, flags);
 
     if (fd >= 0 || errno != EMFILE)
         return fd;
     tcp_ctx_raise_limit();
-    return accept4(net->listener.fd, NULL, NULL, flags);
+    return accept4(listener->fd, NULL, NULL, flags);
 }
 
 /* Without descriptors no PE can connect any more.  True: one was made free. */
@@ -128,18 +128,18 @@ static bool tcp_listener_refused(struct transport_net *net, int error)
         return tcp_client_evict(net->ctx_0);
     snprintf(text, sizeof text, "cannot accept a connection: %s; raise the limit (%s)",
              strerror(error), "ulimit -n");
-    tcp_ctx_close_socket(net->ctx_0, &net->listener);
+    tcp_listen_close(net);
     net->world->failed(net->world, -1, text);
     return false;
 }
 
-void tcp_listener_ready(struct transport_net *net)
+void tcp_listener_ready(struct transport_net *net, const struct tcp_stream *listener)
 {
     /* What is not accepted now waits in the kernel, and epoll reports it again. */
     for (int i = 0; i < ACCEPTS_MAX; i++) {
         if (net->ctx_0->nunknown >= UNKNOWN_MAX && !tcp_client_evict(net->ctx_0))
             return;
-        int fd = tcp_listener_accept(net);
+        int fd = tcp_listener_accept(listener);
         if (fd < 0 && !tcp_listener_refused(net, errno))
             return;
         if (fd < 0)

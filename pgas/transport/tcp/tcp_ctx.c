@@ -142,6 +142,18 @@ void tcp_ctx_raise_limit(void)
     (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+int tcp_ctx_socket(int family)
+{
+    const int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
+    int fd = socket(family, type, 0);
+
+    if (fd < 0 && errno == EMFILE) {
+        tcp_ctx_raise_limit();
+        fd = socket(family, type, 0);
+    }
+    return fd < 0 ? -errno : fd;
+}
+
 /* ---- completion -------------------------------------------------------------------- */
 
 /* Operations of a context on a PE take effect in their order. */
@@ -215,7 +227,8 @@ static void tcp_ctx_dispatch(struct transport_ctx *ctx, const struct epoll_event
 
     switch (s->kind) {
     case TCP_STREAM_LISTENER:
-        tcp_listener_ready(ctx->net);
+        if (s->fd >= 0)
+            tcp_listener_ready(ctx->net, s);
         break;
     case TCP_STREAM_PEER:
         if (s->fd >= 0)

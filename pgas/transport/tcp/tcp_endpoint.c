@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tcp_endpoint.c - the listening socket and the endpoint descriptor (see tcp.h).
+ * tcp_endpoint.c - the endpoint descriptor (see tcp.h).
  *
- * A PE listens on one port at all addresses of its host and publishes those that
- * SHMEM_TCP_IF selects.  Two PEs in the same network namespace try the loopback first.
- * Otherwise an address that the initiator's host has, too, such as that of a container
- * bridge, is not the target's.  The remaining ones are tried in the order in which the
- * target's host lists them.
+ * A PE publishes the addresses that SHMEM_TCP_IF selects; it listens there and at the
+ * loopback.  Two PEs in the same network namespace try the loopback first.  Otherwise an
+ * address that the initiator's host has, too, such as that of a container bridge, is not
+ * the target's.  The remaining ones are tried in the order in which the target's host
+ * lists them.
  */
 #include "config.h"
 
@@ -16,11 +16,10 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "pgas/transport/tcp/tcp.h"
 
-enum { BACKLOG = 4096, TEXT_SPACE = 160, LOOPBACKS = 2 };
+enum { TEXT_SPACE = 160 };
 
 /* ---- the network namespace --------------------------------------------------------- */
 
@@ -41,44 +40,8 @@ static void tcp_endpoint_read_space(struct tcp_endpoint *e)
     memcpy(e->space + TCP_SECRET, &ns.st_ino, sizeof ns.st_ino);
 }
 
-/* ---- listen ------------------------------------------------------------------------ */
-
-static int tcp_listen_at(const struct address *at)
-{
-    int on = 1, off = 0, error;
-    int fd = socket(at->as.any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-
-    if (fd < 0)
-        return -errno;
-    (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (bind(fd, &at->as.any, at->len) == 0 && listen(fd, BACKLOG) == 0)
-        return fd;
-    error = errno;
-    close(fd);
-    return -error;
-}
-
-/* At all addresses: of IPv6 and IPv4, else of IPv4. */
-static int tcp_listen(void)
-{
-    struct address at = {.as.in6 = {.sin6_family = AF_INET6, .sin6_addr = in6addr_any},
-                         .len = sizeof at.as.in6};
-    int fd = tcp_listen_at(&at);
-
-    if (fd >= 0)
-        return fd;
-    at = (struct address){
-        .as.in = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)},
-        .len = sizeof at.as.in};
-    return tcp_listen_at(&at);
-}
-
-static uint32_t tcp_port_of(const struct address *a)
-{
-    return ntohs(a->as.any.sa_family == AF_INET6 ? a->as.in6.sin6_port
-                                                 : a->as.in.sin_port);
-}
+/* ---- open ---------------------------------------------------------------------------
+ */
 
 static void tcp_endpoint_add(struct tcp_endpoint *e, const struct address *a)
 {
@@ -110,7 +73,7 @@ int tcp_endpoint_open(struct transport_net *net, char why[TRANSPORT_TEXT_MAX])
 {
     const char *which = net->world->interface;
     struct tcp_endpoint *e = &net->endpoint;
-    struct address list[TCP_ADDRESSES], own;
+    struct address list[TCP_ADDRESSES];
 
     size_t n = address_choose(which != NULL && which[0] != '\0' ? which : NULL, list,
                               TCP_ADDRESSES, why, TRANSPORT_TEXT_MAX);
@@ -121,19 +84,14 @@ int tcp_endpoint_open(struct transport_net *net, char why[TRANSPORT_TEXT_MAX])
         snprintf(why, TRANSPORT_TEXT_MAX, "the system has no random numbers");
         return -EIO;
     }
-    net->listener.fd = tcp_listen();
-    if (net->listener.fd < 0) {
-        snprintf(why, TRANSPORT_TEXT_MAX, "cannot listen: %s",
-                 strerror(-net->listener.fd));
-        return net->listener.fd;
-    }
-    address_of_socket(&own, net->listener.fd);
-    e->port = tcp_port_of(&own);
+    int error = tcp_listen(net, list, n, why);
+    if (error != 0)
+        return error;
     tcp_endpoint_read_space(e);
     for (size_t i = 0; i < n; i++)
         tcp_endpoint_add(e, &list[i]);
     tcp_endpoint_describe(net, list, n);
-    return tcp_ctx_watch(net->ctx_0, &net->listener, false);
+    return 0;
 }
 
 /* ---- descriptors ------------------------------------------------------------------- */
@@ -171,12 +129,12 @@ static bool tcp_ip_is_own(const struct tcp_endpoint *own, const struct tcp_ip *i
     return false;
 }
 
-static bool tcp_endpoint_loopback(uint32_t i, uint32_t port, struct address *to)
+bool tcp_endpoint_loopback(uint32_t i, uint32_t port, struct address *to)
 {
-    const struct tcp_ip loop[LOOPBACKS] = {{.six = 0, .bytes = {127, 0, 0, 1}},
-                                           {.six = 1, .bytes = {[TCP_SECRET - 1] = 1}}};
+    const struct tcp_ip loop[TCP_LOOPBACKS] = {
+        {.six = 0, .bytes = {127, 0, 0, 1}}, {.six = 1, .bytes = {[TCP_IP_MAX - 1] = 1}}};
 
-    if (i >= LOOPBACKS)
+    if (i >= TCP_LOOPBACKS)
         return false;
     tcp_ip_address(&loop[i], port, to);
     return true;
@@ -190,7 +148,7 @@ bool tcp_endpoint_target(const struct transport_net *net, const struct tcp_endpo
 
     if (same && tcp_endpoint_loopback(i, e->port, to))
         return true;
-    i -= same ? LOOPBACKS : 0;
+    i -= same ? TCP_LOOPBACKS : 0;
     for (uint32_t k = 0; k < e->naddresses; k++) {
         if (!same && tcp_ip_is_own(own, &e->address[k]))
             continue;

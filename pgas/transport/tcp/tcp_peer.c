@@ -166,15 +166,10 @@ static void tcp_socket_limit(int fd, uint64_t ns)
 /* A socket; or -errno. */
 static int tcp_peer_socket(const struct transport_net *net, const struct address *to)
 {
-    const int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, on = 1;
-    int fd = socket(to->as.any.sa_family, type, 0);
+    int on = 1, fd = tcp_ctx_socket(to->as.any.sa_family);
 
-    if (fd < 0 && errno == EMFILE) {
-        tcp_ctx_raise_limit();
-        fd = socket(to->as.any.sa_family, type, 0);
-    }
     if (fd < 0)
-        return -errno;
+        return fd;
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     /* Middleboxes forget connections that are idle; without a limit nothing may fail. */
     if (net->world->timeout_ns > 0)
