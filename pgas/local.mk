@@ -134,7 +134,8 @@ pgas_process_sources = \
 	pgas/core/boot/binding.c pgas/core/boot/locality.c pgas/core/boot/boot.c pgas/core/boot/boot_events.c pgas/core/boot/boot_nodes.c \
 	pgas/core/memory/data.c pgas/core/memory/fork.c pgas/core/memory/guard.c \
 	pgas/core/progress/net_thread.c pgas/transport/list.c \
-	pgas/transport/tcp/tcp.c pgas/transport/tcp/tcp.h pgas/transport/tcp/tcp_client.c \
+	pgas/transport/tcp/tcp.c pgas/transport/tcp/tcp.h pgas/transport/tcp/tcp_auth.c \
+	pgas/transport/tcp/tcp_client.c \
 	pgas/transport/tcp/tcp_ctx.c pgas/transport/tcp/tcp_endpoint.c pgas/transport/tcp/tcp_input.c \
 	pgas/transport/tcp/tcp_listen.c pgas/transport/tcp/tcp_lost.c pgas/transport/tcp/tcp_output.c pgas/transport/tcp/tcp_peer.c \
 	pgas/transport/tcp/tcp_post.c pgas/transport/tcp/tcp_reply.c pgas/transport/tcp/tcp_serve.c \

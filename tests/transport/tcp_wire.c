@@ -1,96 +1,50 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tcp_wire.c - writes bytes to the sockets of the tcp transport: connections without the
- * secret of the job are closed, a malformed request or reply ends its connection with one
- * message and changes no memory, requests may arrive byte by byte, and other connections
- * keep working.  Notifications are acknowledged at once or late, as tcp.h says.
+ * tcp_wire.c - writes bytes to the sockets of the tcp transport: a malformed request or
+ * reply ends its connection with one message and changes no memory, requests may arrive
+ * byte by byte, and other connections keep working.  Notifications are acknowledged at
+ * once or late, as tcp.h says.  The handshake has a test of its own, tcp_handshake.
  * usage: tcp_wire [CASE]
- * Uses: pair, tcp.h.
+ * Uses: tcp_raw.
  */
 #include "config.h"
 
 #include <errno.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "pgas/transport/tcp/tcp.h"
-#include "tests/transport/pair.h"
+#include "tests/transport/tcp_raw.h"
 
 enum { A, B, WORD = 5, MARK = 0x5a5a, WAIT_MS = 20000, BYTES_MAX = 4096 };
 
 static struct pair pair;
 static int rejected; /* malformed messages that were reported so far */
 
-static struct tcp_endpoint endpoint_of_b(void)
+static struct raw raw_to_b(void)
 {
-    struct tcp_endpoint e;
-
-    memset(&e, 0, sizeof e);
-    pair.t->address(pair.net[B], &e);
-    return e;
-}
-
-static int connect_to(uint32_t port)
-{
-    struct sockaddr_in to = {.sin_family = AF_INET,
-                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-                             .sin_port = htons((uint16_t)port)};
-    int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
-
-    CHECK(fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof to) == 0,
-          "cannot connect: %s", strerror(errno));
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    return fd;
-}
-
-static struct tcp_hello hello_to_b(void)
-{
-    struct tcp_hello hello = {.magic = TCP_MAGIC, .version = TCP_VERSION, .pe = A};
-    struct tcp_endpoint e = endpoint_of_b();
-
-    memcpy(hello.secret, e.hello, sizeof hello.secret);
-    return hello;
+    return (struct raw){.pair = &pair, .endpoint = raw_endpoint_of(&pair, B)};
 }
 
 static void send_bytes(int fd, const void *from, size_t len)
 {
-    CHECK(send(fd, from, len, MSG_NOSIGNAL) == (ssize_t)len, "send: %s", strerror(errno));
+    raw_send(&(struct raw){.pair = &pair, .fd = fd}, from, len);
 }
 
 /* Receive len bytes while B makes progress; returns what came before the end. */
 static size_t receive(int fd, void *to, size_t len)
 {
-    const uint64_t end = pair_now_ms() + WAIT_MS;
-    size_t have = 0;
-
-    while (have < len) {
-        CHECK(pair_now_ms() < end, "waited for %zu of %zu bytes", have, len);
-        pair_progress(&pair);
-        ssize_t n = recv(fd, (char *)to + have, len - have, MSG_DONTWAIT);
-        if (n > 0)
-            have += (size_t)n;
-        else if (n == 0 || errno != EAGAIN)
-            break;
-    }
-    return have;
+    return raw_receive(&(struct raw){.pair = &pair, .fd = fd}, to, len);
 }
 
 /* An authenticated connection from A to B. */
 static int connect_as_a(void)
 {
-    const struct tcp_hello hello = hello_to_b();
-    const struct tcp_endpoint e = endpoint_of_b();
-    unsigned char welcome[TCP_HEAD + TCP_SECRET];
-    int fd = connect_to(e.port);
+    struct raw r = raw_to_b();
 
-    send_bytes(fd, &hello, sizeof hello);
-    CHECK(receive(fd, welcome, sizeof welcome) == sizeof welcome &&
-              memcmp(welcome + TCP_HEAD, e.welcome, TCP_SECRET) == 0,
-          "no welcome");
-    return fd;
+    raw_open_initiator(&r);
+    return r.fd;
 }
 
 static void mark(void)
@@ -115,27 +69,6 @@ static void check_closed(int fd, const char *what)
 
 /* ---- the cases --------------------------------------------------------------------- */
 
-static void unauthenticated(void)
-{
-    const struct tcp_hello good = hello_to_b();
-    struct tcp_hello bad[] = {good, good, good, good, good};
-
-    bad[0].secret[TCP_SECRET - 1] ^= 1;
-    bad[1].magic ^= 1;
-    bad[2].version++;
-    bad[3].pe = PAIR_PES;
-    bad[4].pe = -1;
-    mark();
-    for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        int fd = connect_to(endpoint_of_b().port);
-        send_bytes(fd, &bad[i], sizeof bad[i]);
-        check_closed(fd, "a wrong first message");
-    }
-    check_unchanged("a wrong first message");
-    CHECK(pair.failures[B] == 0, "an unauthenticated connection is reported as PE %d",
-          pair.failed_pe[B]);
-}
-
 /* More connections than B keeps that send nothing: the oldest are closed. */
 static void silent_connections(void)
 {
@@ -147,7 +80,9 @@ static void silent_connections(void)
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
     for (int i = 0; i < MORE; i++) {
-        fd[i] = connect_to(endpoint_of_b().port);
+        struct raw r = raw_to_b();
+        raw_connect(&r);
+        fd[i] = r.fd;
         pair_progress(&pair);
     }
     pair_check_works(&pair);
@@ -374,117 +309,80 @@ static ssize_t false_address(const struct transport_world *world, int pe, void *
 
 static int false_listen(void)
 {
-    struct sockaddr_in at = {.sin_family = AF_INET,
-                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t len = sizeof at;
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    uint32_t port = 0;
+    int fd = raw_listen(1, &port);
 
-    CHECK(bind(fd, (struct sockaddr *)&at, len) == 0 && listen(fd, 1) == 0 &&
-              getsockname(fd, (struct sockaddr *)&at, &len) == 0,
-          "cannot listen: %s", strerror(errno));
-    false_b = endpoint_of_b();
-    false_b.port = ntohs(at.sin_port);
+    false_b = raw_endpoint_of(&pair, B);
+    false_b.port = port;
     return fd;
 }
 
-struct answer {
-    struct tcp_reply welcome;
-    unsigned char secret[TCP_SECRET];
-    struct tcp_reply reply;
-    uint64_t data[8];
-};
-
-/* A gets 8 bytes from the false B, which answers so; `authentic`: with the secret.  The
- * message of the failure contains `text`. */
-static void reply_is_rejected(const char *what, struct answer answer, bool authentic,
-                              const char *text)
+/* A gets 8 bytes from the false B, which answers so. */
+static void reply_is_rejected(const struct tcp_reply *reply)
 {
-    struct transport_ctx *ctx;
     struct transport_completion done = {.pending = 1};
     const struct transport_symaddr from = {.pe = B};
-    struct pollfd waiting = {.events = POLLIN};
+    const uint64_t data[8] = {0};
+    struct raw r = {.pair = &pair};
     uint64_t got = MARK;
 
     pair_open(&pair, &transport_tcp, NULL, 5000);
     pair.world[A].address_of = false_address;
-    waiting.fd = false_listen();
-    if (authentic)
-        memcpy(answer.secret, false_b.welcome, sizeof answer.secret);
-    CHECK(pair.t->ctx_open(pair.net[A], &ctx) == 0, "no context");
-    CHECK(pair.t->get(ctx, &got, &from, sizeof got, &done) == 0, "a get was refused");
-    CHECK(poll(&waiting, 1, WAIT_MS) == 1, "%s: A does not connect", what);
-    int fd = accept(waiting.fd, NULL, NULL);
-    send_bytes(fd, &answer, sizeof answer);
+    int listener = false_listen();
+    r.endpoint = false_b;
+    CHECK(pair.t->ctx_open(pair.net[A], &r.ctx) == 0, "no context");
+    CHECK(pair.t->get(r.ctx, &got, &from, sizeof got, &done) == 0, "a get was refused");
+    raw_accept(&r, listener);
+    raw_open_target(&r);
+    raw_send(&r, reply, sizeof *reply);
+    raw_send(&r, data, sizeof data);
     for (uint64_t end = pair_now_ms() + WAIT_MS; done.pending != 0;) {
-        CHECK(pair_now_ms() < end, "%s: the get is still outstanding", what);
-        pair.t->progress(ctx);
+        CHECK(pair_now_ms() < end, "the get is still outstanding");
+        pair.t->progress(r.ctx);
     }
-    CHECK(done.error < 0 && got == MARK, "%s: the get has succeeded", what);
-    CHECK(pair.failures[A] == 1 && pair.failed_pe[A] == B, "%s: not reported", what);
-    CHECK(strstr(pair.message[A], text) != NULL, "%s: the message is '%s'", what,
+    CHECK(done.error < 0 && got == MARK, "the get has succeeded");
+    CHECK(pair.failures[A] == 1 && pair.failed_pe[A] == B, "not reported");
+    CHECK(strstr(pair.message[A], "malformed reply") != NULL, "the message is '%s'",
           pair.message[A]);
-    CHECK(pair.t->quiet(ctx) == 0 && pair.t->pending(ctx, NULL) == 0,
-          "%s: operations are pending", what);
-    close(fd);
-    close(waiting.fd);
-    pair.t->ctx_close(ctx);
+    CHECK(pair.t->quiet(r.ctx) == 0 && pair.t->pending(r.ctx, NULL) == 0,
+          "operations are pending");
+    close(r.fd);
+    close(listener);
+    pair.t->ctx_close(r.ctx);
     pair_close(&pair);
 }
 
 static void replies(void)
 {
-    const struct answer good = {.welcome = {.kind = TCP_WELCOME, .len = TCP_SECRET}};
-    static const struct tcp_reply malformed[] = {{TCP_DATA, 0, 9},
-                                                 {TCP_ACK, 1, 0},
-                                                 {TCP_REPLIES, 0, 8},
-                                                 {TCP_DATA, 0, UINT64_MAX},
-                                                 {TCP_DATA_RUN, 0, 0},
-                                                 {TCP_DATA_RUN, 0, 4},
-                                                 {TCP_DATA_RUN, 0, UINT64_MAX}};
-    struct answer bad = good;
+    static const struct tcp_reply malformed[] = {
+        {TCP_DATA, 0, 9},          {TCP_ACK, 1, 0},
+        {TCP_REPLIES, 0, 8},       {TCP_WELCOME, 0, 0},
+        {TCP_DATA, 0, UINT64_MAX}, {TCP_DATA_RUN, 0, 0},
+        {TCP_DATA_RUN, 0, 4},      {TCP_DATA_RUN, 0, UINT64_MAX}};
 
     pair_close(&pair);
-    reply_is_rejected("a wrong secret", bad, false, "cannot connect");
-    bad.welcome.kind = TCP_DATA;
-    reply_is_rejected("data without a welcome", bad, true, "cannot connect");
-    for (size_t i = 0; i < sizeof malformed / sizeof malformed[0]; i++) {
-        bad = good;
-        bad.reply = malformed[i];
-        reply_is_rejected("a malformed reply", bad, true, "malformed reply");
-    }
+    for (size_t i = 0; i < sizeof malformed / sizeof malformed[0]; i++)
+        reply_is_rejected(&malformed[i]);
     pair_open(&pair, &transport_tcp, NULL, 5000);
 }
 
 /* ---- connections that end while nothing is outstanding ----------------------------- */
 
-/* The false B accepts A's connection, welcomes it and reads its first request of `len`
- * bytes; it acknowledges `acked` requests. */
+/* The false B accepts A's connection and reads its first request of `len` bytes; it
+ * acknowledges `acked` requests. */
 static int false_serve(struct transport_ctx *ctx, int listener, size_t len,
                        uint32_t acked)
 {
-    const struct tcp_reply welcome = {.kind = TCP_WELCOME, .len = TCP_SECRET},
-                           ack = {.kind = TCP_ACK, .acked = acked};
+    const struct tcp_reply ack = {.kind = TCP_ACK, .acked = acked};
+    struct raw r = {.pair = &pair, .ctx = ctx, .endpoint = false_b};
     unsigned char bytes[BYTES_MAX];
-    struct pollfd waiting = {.fd = listener, .events = POLLIN};
-    const uint64_t end = pair_now_ms() + WAIT_MS;
-    size_t have = 0, want = sizeof(struct tcp_hello);
 
-    CHECK(poll(&waiting, 1, WAIT_MS) == 1, "A does not connect");
-    int fd = accept(listener, NULL, NULL);
-    while (have < want) {
-        CHECK(pair_now_ms() < end, "A has sent %zu bytes", have);
-        pair.t->progress(ctx);
-        ssize_t n = recv(fd, bytes + have, want - have, MSG_DONTWAIT);
-        have += n > 0 ? (size_t)n : 0;
-        if (have == sizeof(struct tcp_hello) && want == have) {
-            send_bytes(fd, &welcome, sizeof welcome);
-            send_bytes(fd, false_b.welcome, TCP_SECRET);
-            want += len;
-        }
-    }
+    raw_accept(&r, listener);
+    raw_open_target(&r);
+    CHECK(raw_receive(&r, bytes, len) == len, "no request");
     if (acked > 0)
-        send_bytes(fd, &ack, sizeof ack);
-    return fd;
+        raw_send(&r, &ack, sizeof ack);
+    return r.fd;
 }
 
 static void put_word(struct transport_ctx *ctx)
@@ -542,6 +440,60 @@ static void idle_connections(void)
           "operations on a failed peer are pending");
     close(listener);
     pair.t->ctx_close(ctx);
+    pair_close(&pair);
+    pair_open(&pair, &transport_tcp, NULL, 5000);
+}
+
+/* ---- requests that are sent with the proof ------------------------------------------
+ */
+
+/* The false B receives a request of `n` words, which is a run if n > 1. */
+static void receive_words(const struct raw *r, uint64_t n)
+{
+    const uint64_t record = sizeof(struct tcp_record);
+    unsigned char body[BYTES_MAX];
+    struct tcp_request head;
+    uint64_t len = n > 1 ? n * record : sizeof(uint64_t);
+
+    CHECK(raw_receive(r, &head, sizeof head) == sizeof head, "no request");
+    CHECK(head.kind == (n > 1 ? TCP_PUT_RUN : TCP_PUT) && tcp_request_len(&head) == len,
+          "request of kind %u and %llu bytes, expected %llu words", head.kind,
+          (unsigned long long)tcp_request_len(&head), (unsigned long long)n);
+    CHECK(raw_receive(r, body, len) == len, "the request ends early");
+}
+
+/* What was sent with the proof does not change any more: later words, which would join
+ * the last run, are another one, and are sent after the welcome. */
+static void early_requests(void)
+{
+    const struct tcp_reply ack = {.kind = TCP_ACK, .acked = 6};
+    struct raw r = {.pair = &pair};
+    unsigned char byte;
+
+    pair.world[A].address_of = false_address;
+    int listener = false_listen();
+    r.endpoint = false_b;
+    CHECK(pair.t->ctx_open(pair.net[A], &r.ctx) == 0, "no context");
+    for (int i = 0; i < 3; i++)
+        put_word(r.ctx);
+    raw_accept(&r, listener);
+    raw_receive_hello(&r);
+    const struct tcp_challenge challenge = raw_challenge(&r);
+    raw_send(&r, &challenge, sizeof challenge);
+    raw_receive_proof(&r);
+    receive_words(&r, 1);
+    receive_words(&r, 2);
+    for (int i = 0; i < 3; i++)
+        put_word(r.ctx);
+    CHECK(pair.t->quiet(r.ctx) == -EAGAIN, "quiet returns before the welcome");
+    CHECK(recv(r.fd, &byte, 1, MSG_DONTWAIT) < 0, "something is sent before the welcome");
+    raw_send_welcome(&r);
+    receive_words(&r, 3);
+    raw_send(&r, &ack, sizeof ack);
+    quiet_of(r.ctx);
+    close(r.fd);
+    close(listener);
+    pair.t->ctx_close(r.ctx);
     pair_close(&pair);
     pair_open(&pair, &transport_tcp, NULL, 5000);
 }
@@ -672,13 +624,13 @@ static void delayed_acknowledgements(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} cases[] = {{"unauthenticated", unauthenticated},
-             {"silent_connections", silent_connections},
+} cases[] = {{"silent_connections", silent_connections},
              {"requests", requests},
              {"slowly", slowly},
              {"runs", runs},
              {"replies", replies},
              {"idle_connections", idle_connections},
+             {"early_requests", early_requests},
              {"delayed_acknowledgements", delayed_acknowledgements}};
 
 int main(int argc, char **argv)

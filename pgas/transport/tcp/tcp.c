@@ -18,6 +18,7 @@ static void tcp_net_close(struct transport_net *net)
     while (net->contexts != NULL)
         tcp_ctx_close(net->contexts);
     pthread_mutex_destroy(&net->lock);
+    seal_memory_free(net->secret, SEAL_SECRET);
     free(net->lost);
     free(net->reported);
     free(net);
@@ -39,7 +40,8 @@ static struct transport_net *tcp_net_new(const struct transport_world *world)
     net->disable_contexts = avoid[CAPABILITY_CONTEXTS];
     net->lost = calloc((size_t)world->npes, sizeof net->lost[0]);
     net->reported = calloc((size_t)world->npes, sizeof net->reported[0]);
-    if (net->lost != NULL && net->reported != NULL)
+    net->secret = seal_memory_alloc(SEAL_SECRET);
+    if (net->lost != NULL && net->reported != NULL && net->secret != NULL)
         return net;
     tcp_net_close(net);
     return NULL;
@@ -71,6 +73,7 @@ static size_t tcp_net_address(struct transport_net *net, void *to)
     size_t len = tcp_endpoint_size(&net->endpoint);
 
     memcpy(to, &net->endpoint, len);
+    memcpy((char *)to + offsetof(struct tcp_endpoint, secret), net->secret, SEAL_SECRET);
     return len;
 }
 

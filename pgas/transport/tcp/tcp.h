@@ -8,9 +8,13 @@
  * connection.  So a connection is used by one context at each end, and contexts share no
  * lock.
  *
- * A connection carries nothing but the secret until the target has answered with its
- * own, so that a wrong listener, or a target that closes the connection for lack of
- * descriptors, costs nothing: the next address is tried.
+ * A connection begins with a handshake (tcp_auth.c).  The initiator sends no request
+ * before the target has proved itself, so that a wrong listener costs nothing: the next
+ * address is tried.  It sends the first requests with its own proof, without waiting for
+ * the target's welcome, but keeps them in the queue until the welcome arrives.  A target
+ * that closes the connection before the welcome, for lack of descriptors or in favour of
+ * another one, has performed nothing, and the requests are sent again on the next
+ * connection.
  *
  * Order.  Puts and atomics of a context on a PE take effect in the order of their posts,
  * so fence has nothing to do.
@@ -75,12 +79,13 @@ enum {
     TCP_LOOPBACKS = 2,  /* of IPv4 and IPv6 */
     TCP_LISTENERS = TCP_ADDRESSES + TCP_LOOPBACKS,
     TCP_IP_MAX = 16, /* bytes of an address */
+    TCP_SPACE = 32,
 };
 
 /* The endpoint descriptor of a PE. */
 struct tcp_endpoint {
-    unsigned char hello[TCP_SECRET], welcome[TCP_SECRET];
-    unsigned char space[2 * TCP_SECRET]; /* identifies the network namespace */
+    unsigned char secret[SEAL_SECRET];
+    unsigned char space[TCP_SPACE]; /* identifies the network namespace */
     uint32_t port, naddresses;
     struct tcp_ip {
         uint32_t six; /* 1: IPv6 */
@@ -106,9 +111,23 @@ static inline bool tcp_result_has_data(const struct tcp_result *r)
 enum tcp_peer_state {
     TCP_PEER_IDLE, /* no connection */
     TCP_PEER_CONNECTING,
-    TCP_PEER_AUTHENTICATING, /* only the first message was sent; awaits the welcome */
+    TCP_PEER_HELLO,      /* has sent struct tcp_hello */
+    TCP_PEER_CHALLENGED, /* the target has proved itself */
+    TCP_PEER_PROVED,     /* has sent struct tcp_proof, awaits the welcome */
     TCP_PEER_OPEN,
     TCP_PEER_FAILED, /* for good */
+};
+
+/* The attempts of a context to connect to a PE, until a connection is open.  In memory of
+ * seal_memory_alloc. */
+struct tcp_attempt {
+    struct tcp_endpoint endpoint; /* of the PE */
+    struct tcp_transcript transcript;
+    uint64_t early;        /* bytes of the queue that were sent with the proof */
+    uint32_t next_address; /* to try */
+    unsigned refusals;     /* connections that the other end has closed */
+    bool restart;          /* after the last address, the first one is tried again */
+    uint64_t deadline_ns;  /* of attempts that time out */
 };
 
 /* A PE as the target of a context. */
@@ -134,23 +153,18 @@ struct tcp_peer {
         uint64_t at, end; /* positions in stream.out: of its head, behind its records */
         uint64_t kind;    /* the first bytes of its head, and ctx->fences */
     } run;                /* the last one */
-    /* Before TCP_PEER_OPEN: the descriptor of the PE, the next address to try, and how
-     * often connections were closed before the welcome. */
-    struct tcp_endpoint *endpoint;
-    uint32_t next_address;
-    unsigned refusals;
-    bool restart;         /* after the last address, the first one is tried again */
-    uint64_t deadline_ns; /* of attempts that time out */
+    struct tcp_attempt *attempt; /* NULL: none */
 };
 
 /* An accepted connection.  Only context 0 has such. */
 struct tcp_client {
     struct tcp_stream stream; /* first */
     struct transport_ctx *ctx;
-    struct tcp_client *prev, *next; /* in ctx->clients */
-    int pe;                         /* -1: not authenticated yet */
-    uint64_t since_ns;              /* when it was accepted */
-    uint32_t performed, reported;   /* requests with TCP_ACKED: all; told to the peer */
+    struct tcp_client *prev, *next;    /* in ctx->clients */
+    int pe;                            /* -1: not authenticated yet */
+    struct tcp_transcript *transcript; /* between hello and proof, else NULL */
+    uint64_t since_ns;                 /* when it was accepted */
+    uint32_t performed, reported; /* requests with TCP_ACKED: all; told to the peer */
     bool ack_now; /* one of those that were not reported is without TCP_DELAYED */
     struct tcp_client *next_delayed, **at_delayed; /* in ctx->delayed; at: NULL if not */
     /* The request whose payload is being received. */
@@ -194,8 +208,9 @@ struct transport_net {
     pthread_mutex_t lock;
     struct transport_ctx *contexts;
     struct tcp_stream listener[TCP_LISTENERS]; /* fd -1: not used */
-    struct tcp_endpoint endpoint;
-    uint32_t *lost; /* by PE; atomic */
+    struct tcp_endpoint endpoint;              /* its secret is zero; */
+    unsigned char *secret; /* here it is, in memory of seal_memory_alloc */
+    uint32_t *lost;        /* by PE; atomic */
     uint32_t losses;
     uint8_t *reported; /* by PE: world->failed was called; atomic */
     bool disable_contexts;
@@ -260,7 +275,8 @@ ALWAYS_INLINE int tcp_peer_find(struct transport_ctx *ctx, int pe, struct tcp_pe
         return 0;
     return tcp_peer_get(ctx, pe, peer);
 }
-/* The target has authenticated itself. */
+/* The target has proved itself; and it has verified our proof. */
+void tcp_peer_challenged(struct tcp_peer *peer);
 void tcp_peer_welcomed(struct tcp_peer *peer);
 /* The i-th outstanding result. */
 static inline struct tcp_result *tcp_peer_result(const struct tcp_peer *peer, uint32_t i)
@@ -283,6 +299,23 @@ void tcp_peer_update(struct tcp_peer *peer);
  * not report. */
 void tcp_peer_fail(struct tcp_peer *peer, int error, const char *text);
 void tcp_peer_free(struct tcp_peer *peer);
+
+/* ---- tcp_auth.c: the handshake ---- */
+
+enum tcp_role { TCP_TARGET, TCP_INITIATOR };
+
+/* The MAC that the end with this role sends. */
+void tcp_auth_mac(const unsigned char secret[SEAL_SECRET], enum tcp_role sender,
+                  const struct tcp_transcript *t, unsigned char mac[SEAL_MAC]);
+/* The initiator begins.  0; or -errno. */
+int tcp_auth_hello(struct tcp_peer *peer, struct tcp_hello *hello);
+void tcp_auth_proof(const struct tcp_peer *peer, struct tcp_proof *proof);
+/* Of struct tcp_reader, before the peer is TCP_PEER_OPEN. */
+ptrdiff_t tcp_auth_reply_size(const struct tcp_peer *peer, const void *head);
+int tcp_auth_reply(struct tcp_peer *peer, const void *message);
+/* Of struct tcp_reader, while client->pe < 0. */
+ptrdiff_t tcp_auth_request_size(const struct tcp_client *client, const void *head);
+int tcp_auth_request(struct tcp_client *client, const void *message);
 
 /* ---- tcp_post.c ---- */
 

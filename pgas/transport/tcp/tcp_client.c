@@ -63,13 +63,15 @@ void tcp_client_close(struct tcp_client *client)
     PGAS_ASSERT(client->stream.fd >= 0);
     tcp_ctx_close_socket(ctx, &client->stream);
     ctx->nunknown -= client->pe < 0;
+    free(client->transcript);
+    client->transcript = NULL;
     tcp_client_end_delay(client);
     tcp_client_unlink(client, &ctx->clients);
     tcp_client_link(client, &ctx->closed);
 }
 
 /* The oldest connection that is not authenticated gives way, if it had time enough for
- * its first message.  False: there is none. */
+ * its handshake.  False: there is none. */
 static bool tcp_client_evict(struct transport_ctx *ctx)
 {
     struct tcp_client *oldest = NULL;
@@ -103,7 +105,7 @@ static void tcp_client_open(struct transport_ctx *ctx, int fd)
     if (tcp_ctx_watch(ctx, &client->stream, false) != 0)
         tcp_client_close(client);
     else
-        tcp_client_ready(client, EPOLLIN); /* its first message may be here */
+        tcp_client_ready(client, EPOLLIN); /* its hello may be here */
 }
 
 static int tcp_listener_accept(const struct tcp_stream *listener)

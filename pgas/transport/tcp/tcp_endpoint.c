@@ -14,12 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 
 #include "pgas/transport/tcp/tcp.h"
 
-enum { TEXT_SPACE = 160 };
+enum { TEXT_SPACE = 160, BOOT_BYTES = 16 };
 
 /* ---- the network namespace --------------------------------------------------------- */
 
@@ -27,17 +26,17 @@ enum { TEXT_SPACE = 160 };
 static void tcp_endpoint_read_space(struct tcp_endpoint *e)
 {
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-    char boot[TCP_SECRET + 1] = "";
+    char boot[BOOT_BYTES + 1] = "";
     struct stat ns = {.st_ino = 0};
 
     if (file != NULL) {
-        size_t n = fread(boot, 1, TCP_SECRET, file);
+        size_t n = fread(boot, 1, BOOT_BYTES, file);
         boot[n] = '\0';
         fclose(file);
     }
     (void)stat("/proc/self/ns/net", &ns);
-    memcpy(e->space, boot, TCP_SECRET);
-    memcpy(e->space + TCP_SECRET, &ns.st_ino, sizeof ns.st_ino);
+    memcpy(e->space, boot, BOOT_BYTES);
+    memcpy(e->space + BOOT_BYTES, &ns.st_ino, sizeof ns.st_ino);
 }
 
 /* ---- open ---------------------------------------------------------------------------
@@ -79,8 +78,7 @@ int tcp_endpoint_open(struct transport_net *net, char why[TRANSPORT_TEXT_MAX])
                               TCP_ADDRESSES, why, TRANSPORT_TEXT_MAX);
     if (n == 0)
         return -EADDRNOTAVAIL;
-    if (getrandom(e->hello, sizeof e->hello, 0) != sizeof e->hello ||
-        getrandom(e->welcome, sizeof e->welcome, 0) != sizeof e->welcome) {
+    if (!seal_random(net->secret, SEAL_SECRET)) {
         snprintf(why, TRANSPORT_TEXT_MAX, "the system has no random numbers");
         return -EIO;
     }

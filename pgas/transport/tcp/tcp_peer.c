@@ -61,13 +61,23 @@ void tcp_peer_update(struct tcp_peer *peer)
 
 /* ---- failure ----------------------------------------------------------------------- */
 
-static void tcp_peer_close(struct tcp_peer *peer)
+static void tcp_peer_end_attempt(struct tcp_peer *peer)
+{
+    seal_memory_free(peer->attempt, sizeof *peer->attempt);
+    peer->attempt = NULL;
+}
+
+static void tcp_peer_close_socket(struct tcp_peer *peer)
 {
     tcp_ctx_close_socket(peer->ctx, &peer->stream);
     peer->stream.in.left = 0;
     peer->stream.in.have = 0;
-    free(peer->endpoint);
-    peer->endpoint = NULL;
+}
+
+static void tcp_peer_close(struct tcp_peer *peer)
+{
+    tcp_peer_close_socket(peer);
+    tcp_peer_end_attempt(peer);
 }
 
 static void tcp_peer_drop(struct tcp_peer *peer, int error)
@@ -184,9 +194,10 @@ static int tcp_peer_connect(struct tcp_peer *peer, int last)
 {
     const struct transport_net *net = peer->ctx->net;
     struct address to, second;
-    bool several = tcp_endpoint_target(net, peer->endpoint, 1, &second);
+    struct tcp_attempt *a = peer->attempt;
+    bool several = tcp_endpoint_target(net, &a->endpoint, 1, &second);
 
-    while (tcp_endpoint_target(net, peer->endpoint, peer->next_address++, &to)) {
+    while (tcp_endpoint_target(net, &a->endpoint, a->next_address++, &to)) {
         int fd = tcp_peer_socket(net, &to);
         last = fd < 0 ? fd : 0;
         if (fd < 0)
@@ -208,32 +219,41 @@ static int tcp_peer_connect(struct tcp_peer *peer, int last)
 
 /* The target may have closed a connection for lack of descriptors, and an address that
  * has not answered may do so later. */
-static bool tcp_peer_may_restart(struct tcp_peer *peer, int error)
+static bool tcp_attempt_may_restart(struct tcp_attempt *a, int error)
 {
     if (error == -ETIMEDOUT)
-        return clock_ns() < peer->deadline_ns;
+        return clock_ns() < a->deadline_ns;
     return (error == -ECONNRESET || error == -ESHUTDOWN || error == -EPIPE) &&
-           ++peer->refusals < REFUSALS_MAX;
+           ++a->refusals < REFUSALS_MAX;
+}
+
+static const char *tcp_attempt_error_text(int error)
+{
+    if (error == -EPROTO)
+        return "what listens at its addresses does not know its secret";
+    return error == -ESHUTDOWN ? "each connection is closed during the handshake"
+                               : strerror(-error);
 }
 
 /* The attempt has failed: try the next address, or after the last one all again. */
 static void tcp_peer_retry(struct tcp_peer *peer, int error)
 {
+    struct tcp_attempt *a = peer->attempt;
     char text[TRANSPORT_TEXT_MAX];
 
-    tcp_ctx_close_socket(peer->ctx, &peer->stream);
-    peer->stream.in.left = 0;
-    peer->stream.in.have = 0;
-    peer->restart |= tcp_peer_may_restart(peer, error);
+    tcp_peer_close_socket(peer);
+    a->early = 0;
+    a->restart |= tcp_attempt_may_restart(a, error);
     int last = tcp_peer_connect(peer, error);
-    if (last != 0 && peer->restart) {
-        peer->restart = false;
-        peer->next_address = 0;
+    if (last != 0 && a->restart) {
+        a->restart = false;
+        a->next_address = 0;
         last = tcp_peer_connect(peer, error);
     }
     if (last == 0)
         return;
-    snprintf(text, sizeof text, "cannot connect to PE %d: %s", peer->pe, strerror(-last));
+    snprintf(text, sizeof text, "cannot connect to PE %d: %s", peer->pe,
+             tcp_attempt_error_text(last));
     tcp_peer_fail(peer, last, text);
 }
 
@@ -241,18 +261,14 @@ static void tcp_peer_retry(struct tcp_peer *peer, int error)
 static int tcp_peer_start(struct tcp_peer *peer)
 {
     const struct transport_world *world = peer->ctx->net->world;
-    struct tcp_endpoint *e = calloc(1, sizeof *e);
+    struct tcp_attempt *a = seal_memory_alloc(sizeof *a);
 
-    if (e == NULL)
+    if (a == NULL)
         return -EAGAIN;
-    peer->endpoint = e;
-    peer->next_address = 0;
-    peer->refusals = 0;
-    peer->restart = false;
-    peer->deadline_ns =
-        world->timeout_ns > 0 ? clock_ns() + world->timeout_ns : UINT64_MAX;
-    ssize_t len = world->address_of(world, peer->pe, e, sizeof *e);
-    if (len < 0 || !tcp_endpoint_valid(e, (size_t)len)) {
+    peer->attempt = a;
+    a->deadline_ns = world->timeout_ns > 0 ? clock_ns() + world->timeout_ns : UINT64_MAX;
+    ssize_t len = world->address_of(world, peer->pe, &a->endpoint, sizeof a->endpoint);
+    if (len < 0 || !tcp_endpoint_valid(&a->endpoint, (size_t)len)) {
         tcp_peer_fail(peer, -EHOSTUNREACH, "it has no endpoint descriptor of tcp");
         return -EHOSTUNREACH;
     }
@@ -278,16 +294,18 @@ int tcp_peer_get(struct transport_ctx *ctx, int pe, struct tcp_peer **peer)
     return p->state == TCP_PEER_IDLE ? tcp_peer_start(p) : 0;
 }
 
-/* Sent alone and at once: a new socket has space. */
-static int tcp_peer_authenticate(struct tcp_peer *peer)
+/* Sent at once: a new socket has space. */
+static int tcp_peer_say_hello(struct tcp_peer *peer)
 {
-    struct tcp_hello hello = {
-        .magic = TCP_MAGIC, .version = TCP_VERSION, .pe = peer->ctx->net->world->me};
+    struct tcp_hello hello;
+    int error = tcp_auth_hello(peer, &hello);
 
-    memcpy(hello.secret, peer->endpoint->hello, sizeof hello.secret);
-    if (send(peer->stream.fd, &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello)
-        return errno != 0 ? -errno : -EIO;
-    peer->state = TCP_PEER_AUTHENTICATING;
+    if (error != 0)
+        return error;
+    ssize_t n = send(peer->stream.fd, &hello, sizeof hello, MSG_NOSIGNAL);
+    if (n != sizeof hello)
+        return n < 0 ? -errno : -EIO;
+    peer->state = TCP_PEER_HELLO;
     return tcp_ctx_watch(peer->ctx, &peer->stream, false);
 }
 
@@ -299,18 +317,41 @@ static void tcp_peer_connected(struct tcp_peer *peer)
 
     if (getsockopt(peer->stream.fd, SOL_SOCKET, SO_ERROR, &error, &len) != 0)
         error = errno;
-    if (error == 0)
-        error = -tcp_peer_authenticate(peer);
+    error = error != 0 ? -error : tcp_peer_say_hello(peer);
     if (error != 0)
-        tcp_peer_retry(peer, -error);
+        tcp_peer_retry(peer, error);
+}
+
+/* The connection is set up: the target may be stopped for any time from now on. */
+void tcp_peer_challenged(struct tcp_peer *peer)
+{
+    tcp_socket_limit(peer->stream.fd, 0);
+    peer->state = TCP_PEER_CHALLENGED;
+}
+
+/* Send the proof, and with it the queue.  What is sent of it must not change any more:
+ * the last run is closed. */
+static void tcp_peer_prove(struct tcp_peer *peer)
+{
+    struct tcp_proof proof;
+
+    tcp_auth_proof(peer, &proof);
+    ptrdiff_t n = tcp_output_send_early(&peer->stream, &proof, sizeof proof);
+    if (n < 0) {
+        tcp_peer_retry(peer, (int)n);
+        return;
+    }
+    peer->state = TCP_PEER_PROVED;
+    peer->attempt->early = (uint64_t)n;
+    peer->run.kind = 0;
 }
 
 void tcp_peer_welcomed(struct tcp_peer *peer)
 {
-    tcp_socket_limit(peer->stream.fd, 0);
-    free(peer->endpoint);
-    peer->endpoint = NULL;
+    tcp_output_end_early(&peer->stream, peer->attempt->early);
+    tcp_peer_end_attempt(peer);
     peer->state = TCP_PEER_OPEN;
+    peer->ctx->events++;
 }
 
 /* ---- events ------------------------------------------------------------------------ */
@@ -348,6 +389,14 @@ static bool tcp_peer_holds(struct tcp_peer *peer, uint32_t events)
     return true;
 }
 
+/* The connection ends with the error.  The welcome precedes all other replies, so the
+ * target has performed nothing if it has closed the connection without.  A reset may
+ * overtake the welcome. */
+static bool tcp_peer_may_retry(const struct tcp_peer *peer, int error)
+{
+    return peer->attempt != NULL && (error == -ESHUTDOWN || peer->attempt->early == 0);
+}
+
 void tcp_peer_ready(struct tcp_peer *peer, uint32_t events)
 {
     struct transport_ctx *ctx = peer->ctx;
@@ -362,10 +411,12 @@ void tcp_peer_ready(struct tcp_peer *peer, uint32_t events)
         for (int i = 0; i < READS_MAX && more == 1; i++)
             more = tcp_input_read(&peer->stream, &tcp_reply_reader, ctx->scratch,
                                   TCP_SCRATCH);
-    if (more < 0 && peer->state == TCP_PEER_AUTHENTICATING)
+    if (more < 0 && tcp_peer_may_retry(peer, more))
         tcp_peer_retry(peer, more);
     else if (more < 0)
         tcp_peer_broken(peer, more);
+    else if (peer->state == TCP_PEER_CHALLENGED)
+        tcp_peer_prove(peer);
     else if (open && tcp_peer_holds(peer, events))
         tcp_peer_update(peer);
     else

@@ -75,12 +75,11 @@ static ptrdiff_t tcp_reply_size(struct tcp_stream *s, const void *head)
     struct tcp_peer *peer = tcp_peer_of(s);
     struct tcp_reply r;
 
+    if (unlikely(peer->state != TCP_PEER_OPEN))
+        return tcp_auth_reply_size(peer, head);
     memcpy(&r, head, sizeof r);
-    if (r.kind >= TCP_REPLIES ||
-        (peer->state == TCP_PEER_OPEN) == (r.kind == TCP_WELCOME))
+    if (r.kind >= TCP_REPLIES || r.kind == TCP_WELCOME)
         return TCP_MALFORMED;
-    if (r.kind == TCP_WELCOME)
-        return TCP_HEAD + TCP_SECRET;
     if (r.kind == TCP_ACK)
         return TCP_HEAD;
     bool whole =
@@ -88,14 +87,6 @@ static ptrdiff_t tcp_reply_size(struct tcp_stream *s, const void *head)
     if (whole && r.len > TCP_BLOCKS_MAX)
         return TCP_MALFORMED;
     return TCP_HEAD + (whole ? (ptrdiff_t)r.len : 0);
-}
-
-static int tcp_reply_welcome(struct tcp_peer *peer, const char *secret)
-{
-    if (!tcp_secret_equal(peer->endpoint->welcome, (const unsigned char *)secret))
-        return -EPROTO;
-    tcp_peer_welcomed(peer);
-    return 0;
 }
 
 static void tcp_reply_end_data(struct tcp_peer *peer)
@@ -153,9 +144,9 @@ static int tcp_reply_evaluate(struct tcp_stream *s, const void *message)
     const char *payload = (const char *)message + TCP_HEAD;
     struct tcp_reply r;
 
+    if (unlikely(peer->state != TCP_PEER_OPEN))
+        return tcp_auth_reply(peer, message);
     memcpy(&r, message, sizeof r);
-    if (r.kind == TCP_WELCOME)
-        return tcp_reply_welcome(peer, payload);
     int error = tcp_reply_acked(peer, r.acked);
     if (error != 0 || r.kind == TCP_ACK)
         return error;

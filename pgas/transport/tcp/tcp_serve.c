@@ -45,26 +45,6 @@ static void *tcp_serve_word(const struct tcp_client *client, unsigned segment,
     return at == NULL || (uintptr_t)at % size != 0 ? NULL : at;
 }
 
-/* ---- the first message ------------------------------------------------------------- */
-
-static int tcp_serve_hello(struct tcp_client *client, const void *message)
-{
-    const struct transport_net *net = client->ctx->net;
-    struct tcp_hello hello;
-
-    memcpy(&hello, message, sizeof hello);
-    if (hello.magic != TCP_MAGIC || hello.version != TCP_VERSION ||
-        !tcp_secret_equal(hello.secret, net->endpoint.hello) || hello.pe < 0 ||
-        hello.pe >= net->world->npes || tcp_is_lost(net, hello.pe))
-        return -EPROTO;
-    client->pe = hello.pe;
-    client->ctx->nunknown--;
-    if (tcp_client_reply(client, TCP_WELCOME, TCP_SECRET) != 0 ||
-        !tcp_output_add(&client->stream, net->endpoint.welcome, TCP_SECRET))
-        return -ENOMEM;
-    return 0;
-}
-
 /* ---- requests ---------------------------------------------------------------------- */
 
 int tcp_serve_done(struct tcp_client *client, unsigned flags, uint32_t n)
@@ -227,8 +207,8 @@ static ptrdiff_t tcp_request_size(struct tcp_stream *s, const void *head)
 {
     struct tcp_request r;
 
-    if (tcp_client_of(s)->pe < 0)
-        return sizeof(struct tcp_hello);
+    if (unlikely(tcp_client_of(s)->pe < 0))
+        return tcp_auth_request_size(tcp_client_of(s), head);
     memcpy(&r, head, sizeof r);
     if (r.kind >= TCP_REQUESTS)
         return TCP_MALFORMED;
@@ -248,8 +228,8 @@ static int tcp_request_evaluate(struct tcp_stream *s, const void *message)
     struct tcp_client *client = tcp_client_of(s);
     struct tcp_request r;
 
-    if (client->pe < 0)
-        return tcp_serve_hello(client, message);
+    if (unlikely(client->pe < 0))
+        return tcp_auth_request(client, message);
     memcpy(&r, message, sizeof r);
     return tcp_request_types[r.kind].serve(client, &r, (const char *)message + TCP_HEAD);
 }

@@ -11,12 +11,15 @@
  * A run is several operations of one kind on words of one segment, with one head: each
  * counts as a request, for results and acknowledgements.
  *
- * The first message of each direction authenticates the sender: both contain a secret
- * that only the endpoint descriptor of the target contains, which the launcher
- * distributes within the job.  A secret protects against other users of the hosts, not
- * against an attacker who reads the network.
+ * A connection begins with a handshake (tcp_auth.c), in which each end proves that it
+ * knows the secret of the target, which never travels on a connection:
  *
- * Nothing in a message is trusted: tcp_serve.c and tcp_reply.c check it.
+ *     initiator -> target   struct tcp_hello      its PE, its challenge
+ *     target -> initiator   struct tcp_challenge  its challenge, its MAC
+ *     initiator -> target   struct tcp_proof      its MAC; the first requests follow
+ *     target -> initiator   TCP_WELCOME           before any other reply
+ *
+ * Nothing in a message is trusted: tcp_auth.c, tcp_serve.c and tcp_reply.c check it.
  */
 #ifndef PGAS_TRANSPORT_TCP_WIRE_H
 #define PGAS_TRANSPORT_TCP_WIRE_H
@@ -24,33 +27,48 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pgas/core/base/seal.h"
+
 enum {
     TCP_HEAD = 16,    /* bytes of the head of a message */
-    TCP_SECRET = 16,  /* bytes of a secret */
     TCP_WHOLE = 1024, /* payloads up to this length are received before they are stored,
                         so that a word is never torn */
-    TCP_VERSION = 2,
+    TCP_VERSION = 3,
 };
 #define TCP_MAGIC UINT64_C(0x7067617374637031) /* also the byte order */
 
-/* In constant time. */
-static inline bool tcp_secret_equal(const unsigned char *a, const unsigned char *b)
-{
-    unsigned differs = 0;
+/* ---- the handshake ----------------------------------------------------------------- */
 
-    for (int i = 0; i < TCP_SECRET; i++)
-        differs |= (unsigned)(a[i] ^ b[i]);
-    return differs == 0;
-}
-
-/* The first message of the initiator. */
 struct tcp_hello {
     uint64_t magic;
     uint32_t version;
     int32_t pe; /* of the initiator */
-    unsigned char secret[TCP_SECRET];
+    unsigned char challenge[SEAL_CHALLENGE];
 };
-_Static_assert(sizeof(struct tcp_hello) == 2 * TCP_HEAD, "no padding");
+_Static_assert(sizeof(struct tcp_hello) == TCP_HEAD + SEAL_CHALLENGE, "no padding");
+
+struct tcp_challenge {
+    uint64_t magic;
+    unsigned char challenge[SEAL_CHALLENGE], mac[SEAL_MAC];
+};
+_Static_assert(sizeof(struct tcp_challenge) == 8 + SEAL_CHALLENGE + SEAL_MAC,
+               "no padding");
+
+struct tcp_proof {
+    unsigned char mac[SEAL_MAC];
+};
+
+/* What the MACs cover, in addition to the role of the sender: what both ends know alike,
+ * whatever translates addresses between them. */
+struct tcp_transcript {
+    uint64_t magic;
+    uint32_t version, port; /* at which the target listens */
+    int32_t initiator, target;
+    unsigned char initiator_challenge[SEAL_CHALLENGE], target_challenge[SEAL_CHALLENGE];
+};
+_Static_assert(sizeof(struct tcp_transcript) == 24 + 2 * SEAL_CHALLENGE, "no padding");
+
+/* ---- requests and replies ---------------------------------------------------------- */
 
 enum tcp_request_kind {
     TCP_PUT,        /* payload: len bytes for (segment, offset) */
@@ -112,7 +130,7 @@ static inline void tcp_request_set(struct tcp_request *r, uint64_t offset, uint6
 }
 
 enum tcp_reply_kind {
-    TCP_WELCOME, /* payload: the second secret */
+    TCP_WELCOME, /* ends the handshake */
     TCP_ACK,
     TCP_DATA,     /* payload: len bytes */
     TCP_DATA_RUN, /* payload: len bytes, the results of several requests */
