@@ -5,7 +5,7 @@
 check_PROGRAMS += tests/transport/net/all_pairs tests/transport/net/dropped \
 	tests/transport/net/flood tests/transport/net/hammer tests/transport/net/killed \
 	tests/transport/net/lost tests/transport/net/mixed \
-	tests/transport/net/progress tests/transport/net/sleeper
+	tests/transport/net/progress tests/transport/net/replay tests/transport/net/sleeper
 
 net_tests = \
 	tests/transport/net/dropped.sh \
@@ -20,6 +20,7 @@ net_tests = \
 	tests/transport/net/lost.sh \
 	tests/transport/net/multi_vnodes.sh \
 	tests/transport/net/progress.sh \
+	tests/transport/net/replay.sh \
 	tests/transport/net/sleeper.sh
 TESTS      += $(net_tests)
 EXTRA_DIST += $(net_tests) tests/transport/net/lib.sh tests/transport/net/conform.sh
