@@ -39,16 +39,16 @@ static const void *node_barrier_here(const struct shmem_team *team, size_t offse
 }
 
 /* Number of PEs that represent the other members of the groups below `level`. */
-static uint32_t node_barrier_children(const struct groups *g, int level)
+static uint64_t node_barrier_children(const struct groups *g, int level)
 {
-    uint32_t n = 0;
+    uint64_t n = 0;
 
     while (--level >= 0)
-        n += (uint32_t)g->level[level].members - 1;
+        n += (uint64_t)g->level[level].members - 1;
     return n;
 }
 
-/* Invariant: `arrived` of a PE is the number of arrivals of its children, modulo 2^32.  A
+/* Invariant: `arrived` of a PE is the number of arrivals of its children.  A
  * child arrives again only after the PE has arrived itself, since it must be released, or
  * never.  acq_rel: the PE acquires what its children have released, and releases it with
  * its own arrival. */
@@ -68,8 +68,8 @@ void node_barrier_arrive(struct shmem_team *team, const char *fn)
         return;
     int head = groups_head(g, level, LEADER);
     stress_point();
-    fetch_add_acq_rel_u32(&node_barrier_words_of(node_team, head)->arrived, 1);
-    rma_changed(node_barrier_here(node_team, offset), sizeof(uint32_t),
+    fetch_add_acq_rel_u64(&node_barrier_words_of(node_team, head)->arrived, 1);
+    rma_changed(node_barrier_here(node_team, offset), sizeof(uint64_t),
                 team_world_pe(node_team, head));
 }
 
@@ -81,7 +81,7 @@ void node_barrier_release(struct shmem_team *team, const char *fn)
     const int me = node_team->me, level = groups_own_level(g, me, LEADER);
     const void *here =
         node_barrier_here(node_team, offsetof(struct node_barrier_words, epoch));
-    const uint32_t epoch = team->coll->barrier.epoch;
+    const uint64_t epoch = team->coll->barrier.epoch;
 
     if (me != LEADER) {
         int head = groups_head(g, level, LEADER);
@@ -91,11 +91,11 @@ void node_barrier_release(struct shmem_team *team, const char *fn)
     if (level == 0)
         return;
     stress_point();
-    store_release_u32(&node_barrier_words_of(node_team, me)->epoch, epoch);
+    store_release_u64(&node_barrier_words_of(node_team, me)->epoch, epoch);
     for (int l = level; --l >= 0;)
         for (int i = 0; i < g->level[l].members; i++) {
             int pe = groups_member(g, l, i, LEADER);
             if (pe != me)
-                rma_changed(here, sizeof(uint32_t), team_world_pe(node_team, pe));
+                rma_changed(here, sizeof(uint64_t), team_world_pe(node_team, pe));
         }
 }

@@ -20,8 +20,8 @@
 
 /* On each PE of a node team. */
 struct node_barrier_words {
-    _Alignas(NODE_LINE) uint32_t arrived; /* by the PEs that this one represents */
-    _Alignas(NODE_LINE) uint32_t epoch;   /* of the team; read by those PEs */
+    _Alignas(NODE_LINE) uint64_t arrived; /* by the PEs that this one represents */
+    _Alignas(NODE_LINE) uint64_t epoch;   /* of the team; read by those PEs */
 };
 
 /* The team is over several nodes in all functions. */

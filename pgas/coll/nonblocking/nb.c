@@ -288,7 +288,7 @@ static void nb_probe_local(const struct nb *r, int i)
 {
     const struct departure_words *words = &team_words(r->team, i)->departure;
 
-    if (load_acquire_u32(&words->epoch) != 0)
+    if (load_acquire_u64(&words->epoch) != 0)
         nb_judge(r, i, load_relaxed_u64(&words->nb_calls));
 }
 

@@ -62,7 +62,7 @@ static void shared_node_on_stall(const void *arg)
     if (atomic_load_explicit(&pgas_self.node->departed, memory_order_acquire) == 0)
         return;
     for (int i = 0; !team->remote && i < team->npes; i++)
-        if (load_acquire_u32(&team_words(team, i)->departure.epoch) != 0 &&
+        if (load_acquire_u64(&team_words(team, i)->departure.epoch) != 0 &&
             load_acquire_u64(&g->s->head->entered) < shared_node_all_entries(g->s))
             barrier_report_departed(team_world_pe(team, i), g->fn);
 }

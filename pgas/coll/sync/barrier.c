@@ -37,19 +37,19 @@
 enum { EVEN_OUT_EVERY = 256 }; /* barriers */
 
 struct goal {
-    const uint32_t *word; /* local mapping */
-    uint32_t epoch;
+    const uint64_t *word; /* local mapping */
+    uint64_t epoch;
     const struct shmem_team *team;
     const char *fn;
 };
 
-/* Epochs wrap around: compare them by distance.  The distance of an older epoch, and of
- * the 0 of an unused word, is large. */
+/* A word is the epoch of an older barrier, 0 if it has never been used, or up to one
+ * ahead. */
 static bool barrier_reached(const void *arg)
 {
     const struct goal *g = arg;
 
-    return load_acquire_u32(g->word) - g->epoch <= 1; /* the partner may be one ahead */
+    return load_acquire_u64(g->word) >= g->epoch;
 }
 
 void barrier_report_departed(int pe, const char *fn)
@@ -64,10 +64,10 @@ void barrier_report_departed(int pe, const char *fn)
 
 /* A PE that has entered the awaited barrier before it departed is not an error: its
  * signal may still be in flight. */
-void barrier_check_departed(const struct shmem_team *team, int i, uint32_t departed,
+void barrier_check_departed(const struct shmem_team *team, int i, uint64_t departed,
                             const char *fn)
 {
-    if (departed != 0 && (int32_t)(departed - 1 - team->coll->barrier.epoch) < 0)
+    if (departed != 0 && departed - 1 < team->coll->barrier.epoch)
         barrier_report_departed(team_world_pe(team, i), fn);
 }
 
@@ -79,7 +79,7 @@ static void barrier_wait_on_stall(const void *arg)
         return;
     for (int i = 0; i < g->team->npes; i++)
         barrier_check_departed(g->team, i,
-                               load_acquire_u32(&team_words(g->team, i)->departure.epoch),
+                               load_acquire_u64(&team_words(g->team, i)->departure.epoch),
                                g->fn);
 }
 
@@ -102,14 +102,14 @@ static void barrier_wait_for(const struct goal *g, const void *word)
 static void barrier_disseminate(struct shmem_team *team, const char *fn)
 {
     const struct node_words *mine = node_words(team, team->me);
-    uint32_t epoch = team->coll->barrier.epoch;
+    uint64_t epoch = team->coll->barrier.epoch;
 
     for (int k = 0, step = 1; step < team->npes; k++, step *= 2) {
         int to = (team->me + step) % team->npes;
         stress_point();
-        store_release_u32(&node_words(team, to)->round[k].epoch, epoch);
+        store_release_u64(&node_words(team, to)->round[k].epoch, epoch);
         const void *word = &mine->round[k].epoch;
-        rma_changed(word, sizeof(uint32_t), team_world_pe(team, to));
+        rma_changed(word, sizeof(uint64_t), team_world_pe(team, to));
         struct goal g = {word, epoch, team, fn};
         barrier_wait_for(&g, word);
     }
@@ -135,7 +135,7 @@ static void barrier_set_cpu(struct barrier_state *state, struct node_words *root
 static bool barrier_last_on_cpu(struct barrier_state *state, struct node_words *root)
 {
     int cpu = sched_getcpu();
-    uint32_t tag = state->epoch << 16, seen, next;
+    uint32_t tag = (uint32_t)state->epoch << 16, seen, next;
 
     if (cpu < 0 || cpu >= BARRIER_CPUS)
         return false;
@@ -165,26 +165,26 @@ static void barrier_even_out(struct barrier_state *state, struct node_words *roo
     }
 }
 
-/* Invariant: `arrived` of team PE 0 is the number of arrivals, modulo 2^32, in all
- * barriers with the counter; the arrival that makes it counted * npes is the last one of
+/* Invariant: `arrived` of team PE 0 is the number of arrivals in all barriers with the
+ * counter; the arrival that makes it counted * npes is the last one of
  * a barrier. */
 static void barrier_count(struct shmem_team *team, const char *fn)
 {
     struct node_words *root = node_words(team, 0);
     struct barrier_words *words = &root->team.barrier;
     struct barrier_state *state = &team->coll->barrier;
-    uint32_t all = ++state->counted * (uint32_t)team->npes;
+    uint64_t all = ++state->counted * (uint64_t)team->npes;
     const void *word = team_here(team, offsetof(struct team_words, barrier.epoch));
     bool last_here = barrier_has_cpu_hints(team) && barrier_last_on_cpu(state, root);
     if (last_here && state->epoch % EVEN_OUT_EVERY == 0)
         barrier_even_out(state, root);
 
     stress_point();
-    if (fetch_add_acq_rel_u32(&words->arrived, 1) + 1 == all) {
+    if (fetch_add_acq_rel_u64(&words->arrived, 1) + 1 == all) {
         stress_point();
-        store_release_u32(&words->epoch, state->epoch);
+        store_release_u64(&words->epoch, state->epoch);
         for (int i = 0; i < team->npes; i++)
-            rma_changed(word, sizeof(uint32_t), team_world_pe(team, i));
+            rma_changed(word, sizeof(uint64_t), team_world_pe(team, i));
         return;
     }
     struct goal g = {&words->epoch, state->epoch, team, fn};
@@ -201,7 +201,7 @@ static void barrier_wake_group(const struct shmem_team *team, const struct group
 {
     for (int i = begin; i < end; i++)
         if (g->order[i] != team->me)
-            rma_changed(team_here(team, offset), sizeof(uint32_t),
+            rma_changed(team_here(team, offset), sizeof(uint64_t),
                         team_world_pe(team, g->order[i]));
 }
 
@@ -220,8 +220,8 @@ static size_t barrier_group_offset(int level)
            offsetof(struct barrier_group, epoch);
 }
 
-/* Invariant: `arrived` of a group is the number of arrivals of its members, modulo 2^32,
- * in all barriers by tree; the arrival that makes it trees * members is the last one of a
+/* Invariant: `arrived` of a group is the number of arrivals of its members in all
+ * barriers by tree; the arrival that makes it trees * members is the last one of a
  * barrier, since no PE begins the next one before all have arrived in this one.  Returns
  * the first level at which this PE is not the last to arrive.  acq_rel: the last arrival
  * acquires what the others have released, and releases it with its own arrival at the
@@ -231,11 +231,11 @@ static int barrier_tree_arrive(struct shmem_team *team, const struct groups *g)
     int level = 0;
 
     for (; level < g->own; level++) {
-        uint32_t members = (uint32_t)g->level[level].members;
-        uint32_t all = team->coll->barrier.trees * members;
+        uint64_t members = (uint64_t)g->level[level].members;
+        uint64_t all = team->coll->barrier.trees * members;
         stress_point();
         if (members > 1 &&
-            fetch_add_acq_rel_u32(&barrier_group_of(team, g, level)->arrived, 1) + 1 !=
+            fetch_add_acq_rel_u64(&barrier_group_of(team, g, level)->arrived, 1) + 1 !=
                 all)
             break;
     }
@@ -250,14 +250,14 @@ static void barrier_tree_disseminate(struct shmem_team *team, const struct group
 {
     const struct groups_level *top = &g->level[g->own - 1];
     struct node_words *mine = node_words(team, g->order[top->begin[top->mine]]);
-    uint32_t epoch = team->coll->barrier.epoch;
+    uint64_t epoch = team->coll->barrier.epoch;
 
     for (int k = 0, step = 1; step < top->n; k++, step *= 2) {
         int to = (top->mine + step) % top->n;
         size_t offset = offsetof(struct node_words, tree.round) +
                         (size_t)k * sizeof(struct barrier_round);
         stress_point();
-        store_release_u32(
+        store_release_u64(
             &node_words(team, g->order[top->begin[to]])->tree.round[k].epoch, epoch);
         barrier_wake_group(team, g, top->begin[to], top->begin[to + 1], offset);
         struct goal goal = {&mine->tree.round[k].epoch, epoch, team, fn};
@@ -286,7 +286,7 @@ static void barrier_tree(struct shmem_team *team, const char *fn)
         if (l->members == 1)
             continue;
         stress_point();
-        store_release_u32(&barrier_group_of(team, g, level)->epoch,
+        store_release_u64(&barrier_group_of(team, g, level)->epoch,
                           team->coll->barrier.epoch);
         barrier_wake_group(team, g, l->begin[l->mine], l->begin[l->mine + 1],
                            barrier_group_offset(level));

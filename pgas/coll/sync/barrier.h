@@ -24,20 +24,20 @@ enum {
 /* On the first PE of a team; on the leader of each node for a team over nodes, where
  * `arrived` counts the other PEs of the node. */
 struct barrier_words {
-    _Alignas(NODE_LINE) uint32_t arrived; /* arrivals so far, modulo 2^32 */
-    _Alignas(NODE_LINE) uint32_t epoch;   /* barriers completed */
+    _Alignas(NODE_LINE) uint64_t arrived; /* arrivals so far */
+    _Alignas(NODE_LINE) uint64_t epoch;   /* barriers completed */
 };
 
 /* On each PE, by round. */
 struct barrier_round {
-    _Alignas(NODE_LINE) uint32_t epoch; /* barrier that the partner has entered */
+    _Alignas(NODE_LINE) uint64_t epoch; /* barrier that the partner has entered */
 };
 
 /* On the first PE of each group, by level (tree): as struct barrier_words, of the members
  * of the group. */
 struct barrier_group {
-    _Alignas(NODE_LINE) uint32_t arrived;
-    _Alignas(NODE_LINE) uint32_t epoch;
+    _Alignas(NODE_LINE) uint64_t arrived;
+    _Alignas(NODE_LINE) uint64_t epoch;
 };
 struct barrier_tree_words {
     struct barrier_group level[BARRIER_LEVELS];
@@ -57,15 +57,16 @@ struct barrier_cpu {
  * `epoch` last (release), and before it increments node->departed: a waiting PE reads
  * these words only while node->departed is not 0. */
 struct departure_words {
-    _Alignas(NODE_LINE) uint32_t epoch;
+    _Alignas(NODE_LINE) uint64_t epoch;
     uint64_t mailbox_calls, nb_calls;
 };
 
-/* Invariant: counted + trees <= epoch, modulo 2^32. */
+/* Invariant: the counters begin at the same value (counter.h); counted and trees have
+ * grown together by at most as much as epoch. */
 struct barrier_state {
-    uint32_t epoch;       /* barriers begun by this PE */
-    uint32_t counted;     /* barriers among them counted in `arrived` */
-    uint32_t trees;       /* barriers among them by tree */
+    uint64_t epoch;       /* barriers begun by this PE */
+    uint64_t counted;     /* barriers among them counted in `arrived` */
+    uint64_t trees;       /* barriers among them by tree */
     int cpu;              /* processor of this PE's residency hint; -1: none */
     uint64_t inside;      /* with SHMEM_DEBUG: the thread in a collective, 0 = none */
     int inside_depth;     /* its nesting; owned by that thread */
@@ -128,7 +129,7 @@ static inline void barrier_unguard(struct shmem_team *team, const char *fn)
 
 /* `departed` is departure_words.epoch of PE i of the team: end the job if that PE has
  * departed before it entered the barrier in which this PE waits. */
-void barrier_check_departed(const struct shmem_team *team, int i, uint32_t departed,
+void barrier_check_departed(const struct shmem_team *team, int i, uint64_t departed,
                             const char *fn);
 
 /* World PE `pe` has departed, and this PE waits for it in fn: ends the job, except while

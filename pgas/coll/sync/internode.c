@@ -50,7 +50,7 @@ enum {
     DIRECT_NODES = 5, /* maximum number of nodes of the schedule `direct` */
 };
 
-/* Wait until a word is >= `value` (epochs wrap around), or a byte is == `value`. */
+/* Wait until a word is >= `value`, or a byte is == `value` modulo 256. */
 struct goal {
     const void *word;
     uint64_t value;
@@ -64,7 +64,7 @@ static bool internode_reached(const void *arg)
 {
     const struct goal *g = arg;
 
-    return (int32_t)(load_acquire_u32(g->word) - (uint32_t)g->value) >= 0;
+    return load_acquire_u64(g->word) >= g->value;
 }
 
 void internode_probe_local(const struct shmem_team *team, const char *fn)
@@ -76,7 +76,7 @@ void internode_probe_local(const struct shmem_team *team, const char *fn)
     for (int k = 0; k < n->local_pes; k++)
         barrier_check_departed(
             team, n->local_pe[k],
-            load_acquire_u32(&team_words(team, n->local_pe[k])->departure.epoch), fn);
+            load_acquire_u64(&team_words(team, n->local_pe[k])->departure.epoch), fn);
 }
 
 /* A leader probes only the leader for which it waits; that one in turn probes the leader
@@ -87,9 +87,9 @@ void internode_probe(const struct shmem_team *team, int node, struct probe_timer
     if (!probe_due(timer))
         return;
     int i = team->nodes->leader[node];
-    const uint32_t *departed =
+    const uint64_t *departed =
         team_here(team, offsetof(struct team_words, departure.epoch));
-    uint32_t seen = probe_pe(departed, team_world_pe(team, i), fn);
+    uint64_t seen = probe_pe(departed, team_world_pe(team, i), fn);
     barrier_check_departed(team, i, seen, fn);
 }
 
@@ -102,8 +102,8 @@ static void internode_on_stall(const void *arg)
         internode_probe(g->team, g->from, g->timer, g->fn);
 }
 
-void internode_wait_on_node(const struct shmem_team *team, const uint32_t *word,
-                            const void *here, uint32_t value, const char *fn)
+void internode_wait_on_node(const struct shmem_team *team, const uint64_t *word,
+                            const void *here, uint64_t value, const char *fn)
 {
     struct goal g = {word, value, NO_LEADER, team, fn, NULL};
 
@@ -116,7 +116,7 @@ void internode_wait_on_node(const struct shmem_team *team, const uint32_t *word,
 }
 
 /* True if the first byte of the word is n modulo 256. */
-static bool internode_has_signal(const void *word, uint32_t n)
+static bool internode_has_signal(const void *word, uint64_t n)
 {
     return __atomic_load_n((const uint8_t *)word, __ATOMIC_ACQUIRE) == (uint8_t)n;
 }
@@ -125,11 +125,11 @@ static bool internode_signalled(const void *arg)
 {
     const struct goal *g = arg;
 
-    return internode_has_signal(g->word, (uint32_t)g->value);
+    return internode_has_signal(g->word, g->value);
 }
 
 /* Wait for the message of round k in epoch n from the leader of node `from`. */
-static void internode_await_signal(const struct shmem_team *team, int k, uint32_t n,
+static void internode_await_signal(const struct shmem_team *team, int k, uint64_t n,
                                    int from, const char *fn)
 {
     const struct internode_words *mine = internode_own_words(team);
@@ -169,9 +169,9 @@ struct internode_words *internode_leaders_words(const struct shmem_team *team)
 
 /* Value of the leader's `arrived` when all PEs of its node have arrived. (`counts`
  * differs from the epoch, which internode_begin advances without an arrival.) */
-static uint32_t internode_all_arrivals(const struct shmem_team *team)
+static uint64_t internode_all_arrivals(const struct shmem_team *team)
 {
-    return team->coll->internode.counts * (uint32_t)(team->nodes->local_pes - 1);
+    return team->coll->internode.counts * (uint64_t)(team->nodes->local_pes - 1);
 }
 
 static bool internode_has_groups(struct shmem_team *team)
@@ -184,7 +184,7 @@ static bool internode_has_groups(struct shmem_team *team)
 }
 
 /* Invariant: `arrived` of a leader is the number of arrivals of the other PEs of its
- * node, modulo 2^32.  No PE arrives again before the leader has seen all arrivals. */
+ * node.  No PE arrives again before the leader has seen all arrivals. */
 static void internode_arrive(struct shmem_team *team, const char *fn)
 {
     if (internode_has_groups(team)) {
@@ -192,16 +192,16 @@ static void internode_arrive(struct shmem_team *team, const char *fn)
         return;
     }
     stress_point();
-    if (fetch_add_acq_rel_u32(&internode_leaders_words(team)->team.barrier.arrived, 1) +
+    if (fetch_add_acq_rel_u64(&internode_leaders_words(team)->team.barrier.arrived, 1) +
             1 ==
         internode_all_arrivals(team))
-        rma_changed(&internode_own_words(team)->team.barrier.arrived, sizeof(uint32_t),
+        rma_changed(&internode_own_words(team)->team.barrier.arrived, sizeof(uint64_t),
                     internode_leader(team));
 }
 
 static void internode_await_node(struct shmem_team *team, const char *fn)
 {
-    const uint32_t *arrived = &internode_own_words(team)->team.barrier.arrived;
+    const uint64_t *arrived = &internode_own_words(team)->team.barrier.arrived;
 
     if (internode_has_groups(team))
         node_barrier_arrive(team, fn);
@@ -217,14 +217,14 @@ void internode_wake_node(const struct shmem_team *team, const void *word, size_t
 
 static void internode_release_node(struct shmem_team *team, const char *fn)
 {
-    uint32_t *epoch = &internode_own_words(team)->team.barrier.epoch;
+    uint64_t *epoch = &internode_own_words(team)->team.barrier.epoch;
 
     if (internode_has_groups(team)) {
         node_barrier_release(team, fn);
         return;
     }
     stress_point();
-    store_release_u32(epoch, team->coll->barrier.epoch);
+    store_release_u64(epoch, team->coll->barrier.epoch);
     internode_wake_node(team, epoch, sizeof *epoch);
 }
 
@@ -327,7 +327,7 @@ static struct blocks internode_forward_blocks(const struct shmem_team *team,
 /* Signal round k of epoch n to a leader by a put with signal, or by an atomic set if
  * there is no data. */
 static void internode_signal_with_data(struct internode_words *mine, struct blocks blocks,
-                                       int k, uint32_t n, int to, const char *fn)
+                                       int k, uint64_t n, int to, const char *fn)
 {
     const uint32_t each_byte = UINT32_MAX / UINT8_MAX;
     uint32_t *here = &mine->round[k].signal[n % 2];
@@ -346,7 +346,7 @@ static void internode_signal_with_data(struct internode_words *mine, struct bloc
 }
 
 /* Signal without data. */
-static void internode_signal(struct internode_words *mine, int k, uint32_t n, int to,
+static void internode_signal(struct internode_words *mine, int k, uint64_t n, int to,
                              const char *fn)
 {
     uint8_t *from = &mine->round[k].source[n % 2];
@@ -379,7 +379,7 @@ static bool internode_send(void *arg, const struct schedule_step *step)
 {
     const struct epoch_job *c = arg;
     struct internode_words *mine = internode_own_words(c->team);
-    uint32_t epoch = c->team->coll->internode.epoch;
+    uint64_t epoch = c->team->coll->internode.epoch;
     int to = team_world_pe(c->team, c->team->nodes->leader[step->peer]);
     struct blocks last = {.bytes = 0};
 
@@ -396,7 +396,7 @@ static bool internode_send(void *arg, const struct schedule_step *step)
 static bool internode_arrived(void *arg, const struct schedule_step *step)
 {
     const struct epoch_job *c = arg;
-    uint32_t epoch = c->team->coll->internode.epoch;
+    uint64_t epoch = c->team->coll->internode.epoch;
 
     return internode_has_signal(
         &internode_own_words(c->team)->round[step->tag].signal[epoch % 2], epoch);

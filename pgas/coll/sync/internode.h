@@ -25,20 +25,20 @@ enum {
 
 /* On each leader, by round. */
 struct internode_round {
-    /* Epoch modulo 256 of the partner's last message in even and odd epochs, in all four
-     * bytes (put with signal) or in the first (put); and the source of this leader's own
-     * one-byte puts. */
+    /* By epoch modulo 2: the first byte is the epoch, modulo 256, of the partner's last
+     * message.  A put with signal writes all four bytes alike.  `source`: of this
+     * leader's own one-byte puts. */
     _Alignas(NODE_LINE) uint32_t signal[2];
     uint8_t source[2];
 };
 
 /* Invariant: the counters are equal on all PEs of the team, `epoch` on all leaders. */
 struct internode_state {
-    uint32_t counts; /* barriers counted on this node (barrier_words.arrived) */
+    uint64_t counts; /* barriers counted on this node (barrier_words.arrived) */
     enum { NODE_PHASE_UNKNOWN, NODE_PHASE_COUNTER, NODE_PHASE_GROUPS } phase;
-    uint32_t epoch; /* leader barriers so far */
-    uint32_t
-        buffers; /* piggybacked collectives so far; they alternate between two buffers */
+    uint64_t epoch; /* leader barriers so far */
+    /* Piggybacked collectives so far; they alternate between two buffers. */
+    uint64_t buffers;
     struct internode_words *leader; /* words of this node's leader; NULL: not used yet */
     /* On leaders: mailbox call of the node team until whose end the PEs of the node may
      * read this leader's scratch memory; 0: none. */
@@ -118,8 +118,8 @@ void internode_probe(const struct shmem_team *team, int node, struct probe_timer
 void internode_probe_local(const struct shmem_team *team, const char *fn);
 /* Waits until a word of a PE of this node is >= value; `here` is its symmetric address.
  */
-void internode_wait_on_node(const struct shmem_team *team, const uint32_t *word,
-                            const void *here, uint32_t value, const char *fn);
+void internode_wait_on_node(const struct shmem_team *team, const uint64_t *word,
+                            const void *here, uint64_t value, const char *fn);
 /* The words of this node's leader, mapped. */
 struct internode_words *internode_leaders_words(const struct shmem_team *team);
 

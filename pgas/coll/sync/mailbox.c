@@ -46,7 +46,7 @@ static void mailbox_check_departed(const struct goal *g)
 {
     const struct team_words *words = team_words(g->mailbox->team, g->from);
 
-    if (load_acquire_u32(&words->departure.epoch) != 0 && !mailbox_reached(g))
+    if (load_acquire_u64(&words->departure.epoch) != 0 && !mailbox_reached(g))
         barrier_report_departed(team_world_pe(g->mailbox->team, g->from), g->mailbox->fn);
 }
 
@@ -58,7 +58,7 @@ static void mailbox_check_all_departed(const struct goal *g)
 
     for (int i = 0; i < team->npes; i++) {
         const struct departure_words *words = &team_words(team, i)->departure;
-        if (load_acquire_u32(&words->epoch) != 0 &&
+        if (load_acquire_u64(&words->epoch) != 0 &&
             load_relaxed_u64(&words->mailbox_calls) - 1 < g->mailbox->call)
             barrier_report_departed(team_world_pe(team, i), g->mailbox->fn);
     }

@@ -21,9 +21,9 @@ bool probe_due(struct probe_timer *timer)
     return true;
 }
 
-uint32_t probe_pe(const uint32_t *word, int pe, const char *fn)
+uint64_t probe_pe(const uint64_t *word, int pe, const char *fn)
 {
-    uint32_t value;
+    uint64_t value;
 
     rma_get(CTX_LIBRARY, &value, word, sizeof value, pe, fn);
     return value;

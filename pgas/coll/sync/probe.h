@@ -21,6 +21,6 @@ struct probe_timer {
 bool probe_due(struct probe_timer *timer);
 
 /* Read a symmetric word of remote PE `pe` of the world. */
-uint32_t probe_pe(const uint32_t *word, int pe, const char *fn);
+uint64_t probe_pe(const uint64_t *word, int pe, const char *fn);
 
 #endif

@@ -18,7 +18,7 @@ struct team_words *team_words(const struct shmem_team *team, int i)
                    team_routine());
 }
 
-uint32_t team_world_epoch(void)
+uint64_t team_world_epoch(void)
 {
     return team_world()->coll->barrier.epoch;
 }
@@ -173,7 +173,7 @@ static void team_coll_leave_one(struct shmem_team *team)
         team_coll_leave_one(team->node_team);
     store_relaxed_u64(&mine->mailbox_calls, coll->mailbox.calls.seq + 1);
     store_relaxed_u64(&mine->nb_calls, coll->nb.calls.acked + 1);
-    store_release_u32(&mine->epoch, coll->barrier.epoch + 1);
+    store_release_u64(&mine->epoch, coll->barrier.epoch + 1);
 }
 
 void team_coll_leave(void)

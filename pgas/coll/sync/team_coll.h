@@ -170,6 +170,6 @@ void team_coll_fini(void);
 void team_coll_leave(void);
 
 /* Number of barriers of the world team that this PE has begun. */
-uint32_t team_world_epoch(void);
+uint64_t team_world_epoch(void);
 
 #endif

@@ -20,7 +20,7 @@
 #define NODE_ENV         "PGAS_NODE"     /* "/proc/PID/fd/N", set by the node daemon */
 #define NODE_JOB_ENV     "PGAS_NODE_JOB" /* the PMIx namespace that the segment is for */
 #define NODE_MAGIC       0x70676173u     /* "pgas" */
-#define NODE_VERSION     11u             /* changes with the layout below or ft_map.h */
+#define NODE_VERSION     12u             /* changes with the layout below or ft_map.h */
 #define NODE_LINE        64              /* bytes of a cache line */
 #define NODE_SLEEP_SLOTS 7 /* with sleep_mask, sleep_key fills a cache line */
 #define NODE_WATCH_BITS  16
@@ -85,7 +85,7 @@ struct node_pe {
     int32_t data_fd; /* likewise of the data segment; -1 if there is none */
     /* 1 + the number of barriers of the world team that the PE had begun when it entered
      * shmem_finalize; 0 before.  A later barrier cannot complete. */
-    _Atomic uint32_t last_barrier;
+    _Atomic uint64_t last_barrier;
     uint64_t heap_len;
     uint64_t data_len;
     uint64_t data_tag; /* equal on two PEs iff their data segments have the same layout */

@@ -312,7 +312,7 @@ static void nodeseg_join_on_stall(const void *arg)
     STATE.seen.next_ns = now + TIMING_EXIT_CHECK;
 }
 
-void nodeseg_leave(uint32_t barriers)
+void nodeseg_leave(uint64_t barriers)
 {
     struct pgas *g = &pgas_self;
 

@@ -20,7 +20,7 @@ void nodeseg_join(void);
 
 /* Marks this PE as departed after it has begun this number of barriers of the world team,
  * and waits until all PEs of the node have departed. */
-void nodeseg_leave(uint32_t barriers);
+void nodeseg_leave(uint64_t barriers);
 
 /* nodeseg_part marks this PE as disconnected from the launcher; nodeseg_await_detached
  * waits until all PEs of the node are.  Only then may a PE connect for the next
