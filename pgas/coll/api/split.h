@@ -18,7 +18,7 @@ struct split_words {
     _Alignas(NODE_LINE) uint32_t offer[2];
 };
 struct split_state {
-    uint32_t offers; /* rounds of proposals begun by this PE */
+    uint64_t offers; /* rounds of proposals begun by this PE */
 };
 
 /* num_contexts of a new team: from config if mask selects it, else 0. */

@@ -109,16 +109,16 @@ static int adapt_being_tried(const struct adapt_class *s)
 }
 
 /* A candidate other than the current one whose retrial is due; -1 = none. */
-static int adapt_due(const struct adapt_class *s, uint32_t call)
+static int adapt_due(const struct adapt_class *s, uint64_t call)
 {
     for (unsigned w = 0; s->settled != 0 && w < ADAPT_CANDIDATES; w++)
-        if (adapt_has(s, w) && w != s->candidate && (int32_t)(call - s->due[w]) >= 0)
+        if (adapt_has(s, w) && w != s->candidate && call >= s->due[w])
             return (int)w;
     return -1;
 }
 
 /* The candidate that this call tries; -1 = none. */
-static int adapt_to_try(struct adapt_class *s, uint32_t call)
+static int adapt_to_try(struct adapt_class *s, uint64_t call)
 {
     int candidate = adapt_being_tried(s);
 
@@ -131,7 +131,7 @@ static int adapt_to_try(struct adapt_class *s, uint32_t call)
 
 unsigned adapt_next(struct adapt_class *s, unsigned timed_every, bool *timed)
 {
-    const uint32_t call = s->calls++;
+    const uint64_t call = s->calls++;
     const bool warm = call >= WARM * adapt_trial_of(s);
     const int candidate = warm ? adapt_to_try(s, call) : -1;
 
@@ -192,7 +192,7 @@ static void adapt_set_due(struct adapt_class *s, unsigned candidate)
         more > best ? (more - best) * PERCENT * TRY_NUM * adapt_trial_of(s) / best : 0;
 
     wait = wait < TRY_LEAST ? TRY_LEAST : wait > TRY_MOST ? TRY_MOST : wait;
-    s->due[candidate] = s->calls + (uint32_t)wait;
+    s->due[candidate] = s->calls + wait;
 }
 
 static unsigned adapt_best_of(const struct adapt_class *s)

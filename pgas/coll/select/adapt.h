@@ -41,14 +41,14 @@ enum adapt_kind { ADAPT_TO_ALL, ADAPT_TO_ROOT, ADAPT_IN_ORDER, ADAPT_KINDS };
 
 /* State of one kind and size class.  Invariant: equal on all PEs of the team. */
 struct adapt_class {
-    uint32_t calls;
+    uint64_t calls;
     uint8_t candidates;              /* bit set */
     uint8_t candidate;               /* the current choice */
     uint8_t few;                     /* measured calls of a trial */
     uint8_t tries[ADAPT_CANDIDATES]; /* calls of the last trial */
     uint8_t seen[ADAPT_CANDIDATES];  /* samples of these that were read */
     uint64_t trial[ADAPT_TRIES];     /* measurements of the current trial */
-    uint32_t due[ADAPT_CANDIDATES];  /* call number of the next trial */
+    uint64_t due[ADAPT_CANDIDATES];  /* call number of the next trial */
     uint64_t imbalance;              /* mean arrival imbalance, ns per KiB */
     uint64_t settled; /* the imbalance + 1 at the end of the trials; 0: in trials */
     uint64_t work[ADAPT_CANDIDATES];
