@@ -51,7 +51,7 @@ struct net_ctx {
     /* Number of moments at which nothing was outstanding: a thread that sees a change
      * knows that the operations have completed which happened before its earlier load.
      * Model: tests/models/drained.pml. */
-    uint32_t drained;
+    uint64_t drained;
     /* Changes with progress that may let a thread proceed (block_wait.private). */
     uint32_t progressed;
 
@@ -126,7 +126,7 @@ struct net {
 static inline void net_ctx_drained(struct net_ctx *c)
 {
     c->limited = false;
-    store_relaxed_u32(&c->drained, c->drained + 1);
+    store_relaxed_u64(&c->drained, c->drained + 1);
     store_relaxed_u32(&c->progressed, c->progressed + 1);
 }
 
@@ -150,7 +150,7 @@ struct net_op {
     struct net_fragment *fragment;
     struct transport_completion *done;
     enum net_tracking tracking;
-    uint32_t drained; /* of a fence or quiet: that of the context when it was called */
+    uint64_t drained; /* of a fence or quiet: that of the context when it was called */
     uint64_t posts;   /* of the context, when it was refused for the first time */
     bool refused;
     int rc;
@@ -275,8 +275,8 @@ ssize_t net_endpoint_address(const struct transport_world *world, int pe, void *
 /* net_quiet for the operations that happen before the load of `drained`: an attempt that
  * does not wait, not even for the lock, and begins what the transport must do and limits
  * the posts, true if it is complete; and the wait. */
-bool net_quiet_begin(struct net_ctx *c, uint32_t drained, const char *fn);
-void net_quiet_since(struct net_ctx *c, uint32_t drained, const char *fn);
+bool net_quiet_begin(struct net_ctx *c, uint64_t drained, const char *fn);
+void net_quiet_since(struct net_ctx *c, uint64_t drained, const char *fn);
 /* The end of a quiet: waits until it is known which PEs have failed. */
 void net_quiet_end(const char *fn);
 

@@ -105,13 +105,14 @@ static bool net_pool_is_shared(const struct net_pool *p)
 static void net_pool_quiet_shared(struct net_pool *p, const char *fn)
 {
     struct net_ctx *c[NET_POOL_MAX];
-    uint32_t drained[NET_POOL_MAX], n = 0;
+    uint64_t drained[NET_POOL_MAX];
+    uint32_t n = 0;
 
     for (uint32_t i = 0; i < p->size; i++) {
         c[n] = __atomic_load_n(&p->of[i], __ATOMIC_ACQUIRE);
         if (c[n] == NULL || load_acquire_u32(&c[n]->open) == 0)
             continue;
-        drained[n] = load_relaxed_u32(&c[n]->drained);
+        drained[n] = load_relaxed_u64(&c[n]->drained);
         n++;
     }
     for (uint32_t i = 0; n > 1 && i < n; i++)

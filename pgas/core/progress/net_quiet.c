@@ -19,7 +19,7 @@
  * been posted since. */
 static bool net_op_drained(const struct net_op *o)
 {
-    return load_relaxed_u32(&o->c->drained) != o->drained;
+    return load_relaxed_u64(&o->c->drained) != o->drained;
 }
 
 static int net_post_fence(const struct net_op *o)
@@ -62,12 +62,12 @@ void net_fence(struct net_ctx *c, const char *fn)
 
     if (c == NULL)
         return;
-    o.drained = load_relaxed_u32(&c->drained);
+    o.drained = load_relaxed_u64(&c->drained);
     o.post = net_post_fence;
     net_op_post_any(&o);
 }
 
-static struct net_op net_quiet_op(struct net_ctx *c, uint32_t drained, const char *fn)
+static struct net_op net_quiet_op(struct net_ctx *c, uint64_t drained, const char *fn)
 {
     return (struct net_op){.c = c,
                            .fn = fn,
@@ -84,7 +84,7 @@ static void net_quiet_wake(const struct net_ctx *c)
 }
 
 static void net_complete(struct net_ctx *c, int (*post)(const struct net_op *o),
-                         uint32_t drained, const char *fn)
+                         uint64_t drained, const char *fn)
 {
     struct net_op o = net_quiet_op(c, drained, fn);
 
@@ -104,11 +104,11 @@ void net_quiet(struct net_ctx *c, const char *fn)
 {
     if (c == NULL || load_acquire_u32(&c->open) == 0)
         return;
-    net_complete(c, net_post_quiet, load_relaxed_u32(&c->drained), fn);
+    net_complete(c, net_post_quiet, load_relaxed_u64(&c->drained), fn);
     net_quiet_end(fn);
 }
 
-bool net_quiet_begin(struct net_ctx *c, uint32_t drained, const char *fn)
+bool net_quiet_begin(struct net_ctx *c, uint64_t drained, const char *fn)
 {
     struct net_op o = net_quiet_op(c, drained, fn);
 
@@ -127,7 +127,7 @@ bool net_quiet_begin(struct net_ctx *c, uint32_t drained, const char *fn)
     return o.rc == 0;
 }
 
-void net_quiet_since(struct net_ctx *c, uint32_t drained, const char *fn)
+void net_quiet_since(struct net_ctx *c, uint64_t drained, const char *fn)
 {
     if (load_acquire_u32(&c->open) != 0)
         net_complete(c, net_post_quiet, drained, fn);
