@@ -59,7 +59,7 @@ void ft_commit_recheck(struct shmem_team *team, struct ft_call *call)
 {
     if (likely(ft_team_status(team) == 0))
         return;
-    uint32_t number = atomic_load_explicit(&call->begun, memory_order_relaxed);
+    uint64_t number = atomic_load_explicit(&call->begun, memory_order_relaxed);
     atomic_store_explicit(&call->begun, number - 1, memory_order_release);
     ft_commit_notify(); /* the agent may wait for the end of the call */
     ft_unwind();
@@ -91,7 +91,7 @@ bool ft_commit_ask(struct ft_guard *g, int status)
 {
     struct ft_calls *calls = ft_commit_calls();
     struct ft_call *call = g->call;
-    uint32_t number = atomic_load_explicit(&call->begun, memory_order_relaxed);
+    uint64_t number = atomic_load_explicit(&call->begun, memory_order_relaxed);
     uint32_t line = (uint32_t)(call - calls->line);
 
     PGAS_ASSERT(line < FT_TEAMS && pgas_thread.guard == NULL);

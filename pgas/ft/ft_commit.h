@@ -60,7 +60,7 @@ ALWAYS_INLINE void ft_commit_begin(struct shmem_team *team)
     if (unlikely(call == NULL || g == NULL || g->team != team))
         return;
     stress_point();
-    uint32_t number = atomic_load_explicit(&call->begun, memory_order_relaxed) + 1;
+    uint64_t number = atomic_load_explicit(&call->begun, memory_order_relaxed) + 1;
     atomic_store_explicit(&call->begun, number, memory_order_relaxed);
     if (unlikely(!ft_commit_unchanged(team)))
         ft_commit_recheck(team, call);

@@ -212,7 +212,7 @@ void ft_map_answer(struct node *node, uint32_t local, uint32_t line, bool succes
 {
     struct ft_calls *calls = ft_map_calls(node_ft(node), local);
     struct ft_call *call = &calls->line[line];
-    uint32_t number = atomic_load_explicit(&call->asked, memory_order_acquire);
+    uint64_t number = atomic_load_explicit(&call->asked, memory_order_acquire);
 
     call->success = success;
     atomic_store_explicit(&call->answered, number, memory_order_release);

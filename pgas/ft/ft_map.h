@@ -130,13 +130,13 @@ struct ft_decided {
  */
 struct ft_call {
     _Atomic uint64_t team;     /* unique ID; 0: none */
-    _Atomic uint32_t begun;    /* the last call that the PE has entered */
-    _Atomic uint32_t ended;    /* the last call that has succeeded on this PE */
-    _Atomic uint32_t asked;    /* the call whose outcome the PE asks for; 0: none */
+    _Atomic uint64_t begun;    /* the last call that the PE has entered */
+    _Atomic uint64_t ended;    /* the last call that has succeeded on this PE */
+    _Atomic uint64_t asked;    /* the call whose outcome the PE asks for; 0: none */
     uint32_t cause;            /* stored before `asked`: a failed PE of the team, or
                                 * FT_CAUSE_REVOKED */
-    _Atomic uint32_t answered; /* the call whose outcome the agent has stored */
-    uint32_t success;          /* stored before `answered`: its outcome */
+    uint32_t success;          /* stored before `answered`: the outcome of that call */
+    _Atomic uint64_t answered; /* the call whose outcome the agent has stored */
 };
 #define FT_CAUSE_REVOKED UINT32_MAX /* the team is revoked */
 

@@ -46,12 +46,12 @@ struct ft_revocation {
 
 /* An interrupted call of a team, as agents send it to each other. */
 struct ft_commit_call {
-    uint64_t team;
-    uint32_t call;
-    uint32_t cause; /* struct ft_call */
-    uint32_t line;  /* of the team's slot, the same on all PEs; what a PE that crashes
-                     * has sent may be wrong (ft_service_settle) */
-    uint32_t again; /* 1: the question is repeated, in FT_PAYLOAD_COMMIT_ASK */
+    uint64_t team, call;
+    uint32_t cause;  /* struct ft_call */
+    uint32_t line;   /* of the team's slot, the same on all PEs; what a PE that crashes
+                      * has sent may be wrong (ft_service_settle) */
+    uint32_t again;  /* 1: the question is repeated, in FT_PAYLOAD_COMMIT_ASK */
+    uint32_t unused; /* 0: no padding */
 };
 
 enum ft_commit_state {

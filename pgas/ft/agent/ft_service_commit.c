@@ -50,7 +50,7 @@ enum {
  */
 
 static struct ft_commit *ft_service_find_commit(const struct ft_service *s, uint64_t team,
-                                                uint32_t call)
+                                                uint64_t call)
 {
     struct ft_commit *c = s->commits;
 
@@ -259,20 +259,17 @@ static void ft_service_close_call(struct ft_service *s, const struct ft_commit_c
 
 /* False: the PE is in the call.  *completed: it has completed the call, or a predecessor
  * of this agent has answered that the call succeeds. */
-static bool ft_service_is_settled(const struct ft_call *line, uint32_t call,
+static bool ft_service_is_settled(const struct ft_call *line, uint64_t call,
                                   bool *completed)
 {
-    int32_t begun = (int32_t)(atomic_load_explicit(&line->begun, memory_order_acquire)),
-            ended, number = (int32_t)call;
-
-    if (begun - number < 0)
+    if (atomic_load_explicit(&line->begun, memory_order_acquire) < call)
         return true;
     bool asks = atomic_load_explicit(&line->asked, memory_order_acquire) == call;
     bool succeeds = atomic_load_explicit(&line->answered, memory_order_acquire) == call &&
                     line->success != 0;
-    ended = (int32_t)(atomic_load_explicit(&line->ended, memory_order_acquire));
-    *completed = *completed || succeeds || ended - number >= 0;
-    return asks || ended - number >= 0;
+    bool ended = atomic_load_explicit(&line->ended, memory_order_acquire) >= call;
+    *completed = *completed || succeeds || ended;
+    return asks || ended;
 }
 
 /* True if all live PEs of the node are settled.  A team has the same line on all PEs, but
