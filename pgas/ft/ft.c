@@ -164,13 +164,15 @@ int ft_team_status(struct shmem_team *team)
         return 0;
     uint64_t epoch = atomic_load_explicit(&pgas_self.ft->epoch, memory_order_acquire);
     uint64_t cached = load_acquire_u64(&team->ft_cache);
+    int known = (int)(uint32_t)cached;
 
-    if (likely(cached >> 32 == epoch))
-        return (int)(uint32_t)cached;
-    if (team->psync == NULL && (int)(uint32_t)cached == SHMEMX_ERR_REVOKED)
+    if (likely(cached >> 32 == epoch && known != FT_CACHED_NONE))
+        return known == FT_CACHED_INTACT ? 0 : known;
+    if (team->psync == NULL && known == SHMEMX_ERR_REVOKED)
         return SHMEMX_ERR_REVOKED;
     int status = ft_compute_status(team);
-    store_release_u64(&team->ft_cache, epoch << 32 | (uint32_t)status);
+    known = status == 0 ? FT_CACHED_INTACT : status;
+    store_release_u64(&team->ft_cache, epoch << 32 | (uint32_t)known);
     return status;
 }
 
@@ -273,7 +275,9 @@ void ft_agree(struct shmem_team *team, struct ft_vote *vote, const char *fn)
         ft_set_add(members, (uint32_t)team_world_pe(team, i));
     box->request = FT_AGREE;
     box->team = team->uid;
-    box->seq = ++team->agreements;
+    if (unlikely(++team->agreements == 0)) /* FT_COMMIT_SEQ */
+        team->agreements = 1;
+    box->seq = team->agreements;
     box->ands = (uint16_t)vote->ands;
     box->maxs = (uint16_t)vote->maxs;
     memcpy(box->word, vote->word, sizeof box->word);

@@ -65,6 +65,10 @@ int ft_set_handler(void (*fn)(const int *pes, int n, void *arg), void *arg);
  */
 void ft_call_handler(void);
 
+/* The lower half of shmem_team.ft_cache: whether it has been computed, at any epoch, and
+ * the status, which is negative if it is not 0. */
+enum { FT_CACHED_NONE = 0, FT_CACHED_INTACT = 1 };
+
 /* 0, SHMEMX_ERR_PE_FAILED or SHMEMX_ERR_REVOKED. */
 int ft_team_status(struct shmem_team *team);
 /* The same for the user: includes each PE for which ft_pe_failed is true.  A PE is marked
@@ -114,7 +118,7 @@ ALWAYS_INLINE bool ft_team_intact(const struct shmem_team *team)
 {
     uint64_t epoch = atomic_load_explicit(&pgas_self.ft->epoch, memory_order_acquire);
 
-    return load_relaxed_u64(&team->ft_cache) == epoch << 32;
+    return load_relaxed_u64(&team->ft_cache) == (epoch << 32 | FT_CACHED_INTACT);
 }
 
 /* Opens the guard for the team or, if size > 0, for an active set, which is intact.

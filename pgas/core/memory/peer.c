@@ -71,7 +71,7 @@ static void peer_end_collective(int pe)
     ft_map_fail(pgas_self.node, &dead, 1);
     if (pgas_thread.guard == NULL)
         return;
-    pgas_thread.guard->team->ft_cache = UINT64_MAX; /* of an epoch before the failure */
+    pgas_thread.guard->team->ft_cache = 0; /* FT_CACHED_NONE: computed again */
     ft_check_guard();
 }
 

@@ -52,7 +52,7 @@ struct shmem_team {
     struct team_coll *coll;         /* NULL for an active set */
     uint64_t uid;        /* equal on all PEs of the team, different from other teams' */
     uint32_t agreements; /* ft_agree has been called that often */
-    uint64_t ft_cache;   /* epoch << 32 | status (ft.c) */
+    uint64_t ft_cache;   /* epoch << 32 | status (ft.h) */
     struct ft_call *ft_call; /* its synchronizing calls (ft_commit.h), or NULL */
     long *psync;             /* of an active set: the user's pSync array, else NULL */
     const char *name;        /* "WORLD", "SHARED"; NULL for user teams */
