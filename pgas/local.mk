@@ -57,7 +57,7 @@ pgas_sources = \
 	pgas/core/memory/segment.h \
 	pgas/core/memory/symaddr.h \
 	pgas/core/team/slot.c pgas/core/team/slot.h \
-	pgas/core/base/stress.c pgas/core/base/stress.h \
+	pgas/core/base/stress.c pgas/core/base/counter.h pgas/core/base/stress.h \
 	pgas/core/team/team.c pgas/core/team/team.h \
 	pgas/core/base/treap.c pgas/core/base/treap.h \
 	pgas/ft/ft.c pgas/ft/ft.h pgas/ft/ft_commit.c pgas/ft/ft_commit.h pgas/ft/ft_guard.c \

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "pgas/core/base/counter.h"
 #include "pgas/core/base/os.h"
 #include "pgas/core/boot/node.h"
 #include "pgas/ft/ft_map.h"
@@ -60,6 +61,7 @@ void ft_map_init(struct ft_map *map, uint32_t npes, uint32_t nnodes, uint32_t no
     map->nnodes = nnodes;
     map->node = node;
     map->local = local;
+    map->epoch = map->event = (uint32_t)counter_start();
     ft_map_layout(map);
 }
 

@@ -5,6 +5,7 @@ EXTRA_LTLIBRARIES = tests/sim/libpgas_sim.la
 tests_sim_libpgas_sim_la_SOURCES = $(pgas_sources) $(ft_step_sources) pgas/transport/ofi/ofi_absent.c \
 	pgas/transport/test/sim.c pgas/transport/test/sim.h pgas/transport/test/sim_int.h \
 	pgas/transport/test/sim_ops.c pgas/core/base/address.c \
+	tests/coll/counters_start.c tests/coll/counters_start.h \
 	tests/sim/boot.c tests/sim/failure.c tests/sim/failure_calls.c \
 	tests/sim/failure_full.c tests/sim/failure_int.h tests/sim/few_types.h \
 	tests/sim/job.c tests/sim/job.h tests/sim/job_int.h tests/sim/lines.c tests/sim/lines.h \
@@ -13,7 +14,7 @@ tests_sim_libpgas_sim_la_SOURCES = $(pgas_sources) $(ft_step_sources) pgas/trans
 tests_sim_libpgas_sim_la_CPPFLAGS = $(libpgas_la_CPPFLAGS) $(sim_CPPFLAGS)
 tests_sim_libpgas_sim_la_CFLAGS = $(libpgas_la_CFLAGS)
 tests_sim_libpgas_sim_la_LIBADD = $(op_libraries)
-sim_CPPFLAGS = -DPGAS_INSTANCES -DPGAS_SIM -include $(srcdir)/tests/sim/few_types.h \
+sim_CPPFLAGS = -DPGAS_INSTANCES -DPGAS_SIM -DPGAS_COUNTERS -include $(srcdir)/tests/sim/few_types.h \
 	-include $(srcdir)/tests/sim/lines.h
 
 EXTRA_PROGRAMS = tests/sim/run
@@ -28,8 +29,9 @@ tests_sim_scale_CPPFLAGS = $(libpgas_la_CPPFLAGS) $(sim_CPPFLAGS)
 tests_sim_scale_SOURCES = tests/sim/scale.c tests/sim/scale.def
 tests_sim_scale_LDADD = tests/sim/.libs/libpgas_sim.a -lpthread -lm -ldl
 
-TESTS += tests/sim/sim.sh tests/sim/ft.sh
-EXTRA_DIST += tests/sim/sim.sh tests/sim/mutants.txt tests/sim/ft.sh tests/sim/ft_mutants.txt
+TESTS += tests/sim/sim.sh tests/sim/ft.sh tests/sim/counters.sh
+EXTRA_DIST += tests/sim/counters.sh tests/sim/counters_mutants.txt \
+	tests/sim/sim.sh tests/sim/mutants.txt tests/sim/ft.sh tests/sim/ft_mutants.txt
 EXTRA_PROGRAMS += tests/sim/startup
 tests_sim_startup_CPPFLAGS = $(libpgas_la_CPPFLAGS) $(sim_CPPFLAGS)
 tests_sim_startup_SOURCES = tests/sim/startup.c

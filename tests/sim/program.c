@@ -22,7 +22,8 @@ enum {
     MOST_IN = 12,         /* one call in so many has up to ELEMENTS_MOST, or */
     LATE_IN = 4,          /* is late by up to LATE_NS */
     LATE_NS = 8000,
-    TURNS = 3, /* of a PE in a test of a lock, of atomics */
+    TURNS = 3,  /* of a PE in a test of a lock, of atomics */
+    ROUNDS = 9, /* barriers in a row; calls of a team that a call creates */
     NB = 5,
 };
 
@@ -254,6 +255,53 @@ static int left_in_team(const struct call *c)
     return (c->me + c->npes - 1) % c->npes;
 }
 
+/* ---- barriers: no PE leaves before all have entered */
+
+static void enter(const struct call *c, long number)
+{
+    c->pe->program->entered[shmem_my_pe()] = number;
+}
+
+static void expect_all_entered(const struct call *c, const char *what, long number)
+{
+    for (int i = 0; i < c->npes; i++) {
+        int pe = shmem_team_translate_pe(c->team, i, SHMEM_TEAM_WORLD);
+        if (c->pe->program->entered[pe] < number)
+            program_fail(c, "%s was left before PE %d had entered it", what, pe);
+    }
+}
+
+static void sync_late(const struct call *c, const char *what, long number)
+{
+    os_sleep(random_below(&c->pe->own, LATE_NS));
+    enter(c, number);
+    shmem_team_sync(c->team);
+    expect_all_entered(c, what, number);
+}
+
+static void try_sync(const struct call *c)
+{
+    for (int k = 0; k <= (int)(c->pick % ROUNDS); k++)
+        sync_late(c, "a barrier", c->number + k);
+}
+
+/* A new team, some calls in it, and its last barrier. */
+static void try_team(const struct call *c)
+{
+    struct call one = *c;
+
+    shmem_team_split_strided(c->team, 0, 1, c->npes, NULL, 0, &one.team);
+    for (int k = 0; k < (int)(c->pick % ROUNDS); k++, one.number++)
+        if ((c->pick >> 8) % 2 != 0)
+            sync_late(&one, "a barrier of a new team", one.number);
+        else
+            try_broadcast(&one);
+    os_sleep(random_below(&c->pe->own, LATE_NS));
+    enter(c, one.number);
+    shmem_team_destroy(one.team);
+    expect_all_entered(c, "the last barrier of a team", one.number);
+}
+
 /* Puts, then a barrier: they are visible after it. */
 static void try_put(const struct call *c)
 {
@@ -374,6 +422,7 @@ static const struct trial trials[] = {
     {try_put, false, true},        {try_get, false, true},
     {try_signal, false, true},     {try_amo, false, true},
     {try_lock, true, true},        {try_malloc, true, false},
+    {try_sync, false, false},      {try_team, false, false},
 };
 enum { TRIALS = sizeof trials / sizeof trials[0] };
 
@@ -409,6 +458,19 @@ static void run_call(struct pe *pe, const struct call *c, const struct trial *tr
         shmem_team_sync(c->team);
 }
 
+static void end_with_team(struct pe *pe, const struct call *last)
+{
+    struct call c = {.pe = pe,
+                     .number = last->number,
+                     .n = 1 + last->pick % ELEMENTS_FEW,
+                     .pick = last->pick,
+                     .team = SHMEM_TEAM_WORLD,
+                     .me = shmem_my_pe(),
+                     .npes = shmem_n_pes()};
+
+    try_team(&c);
+}
+
 /* Team 0: all PEs; team 1: every other one; team 2: all but the first. */
 static void make_teams(struct pe *pe, int npes)
 {
@@ -440,5 +502,8 @@ void program_run(void *arg)
     for (int k = 0; k < p->calls; k++)
         if (next_call(&pe, &c, &trial))
             run_call(&pe, &c, trial);
+    c.number += 100;
+    c.pick = random_next(&pe.calls) >> 32;
+    end_with_team(&pe, &c);
     shmem_barrier_all();
 }

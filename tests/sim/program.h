@@ -7,13 +7,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { PROGRAM_WHY = 160 };
+enum { PROGRAM_WHY = 160, PROGRAM_PES = 64 };
 
 struct program {
     uint64_t seed;
     int calls;
     bool wrong; /* a result was wrong: */
     char why[PROGRAM_WHY];
+    long entered[PROGRAM_PES]; /* by PE of the world: the last barrier that it entered */
 };
 
 /* The body of a PE (struct job_config); arg is a struct program. */

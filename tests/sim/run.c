@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * run.c - runs simulated jobs with random programs and faults, one for each seed:
- *   run [--seed=S] [--count=N] [--calls=N] [--limit=SECONDS] [--ft] [--verbose]
+ *   run [--seed=S] [--count=N] [--calls=N] [--limit=SECONDS] [--ft] [--counters]
+ *       [--verbose]
  * The seed determines the size of the job, its settings, its faults and its program.  A
  * job must end with right results; if a PE or a node is killed, it may instead be ended
  * by a PE that reports the loss, or by the launcher.  The first seed that fails is
  * printed with the command that repeats it; exit status 1.  --ft: with SHMEM_FT=continue;
  * PEs and nodes die, and the survivors must end with right results (ft_program.h).
+ * --counters: they begin just below 2^31 or 2^32 (tests/coll/counters_start.h).
  */
 #include "config.h"
 
@@ -22,6 +24,7 @@
 
 #include "pgas/coll/select/select.h"
 #include "pgas/transport/test/random.h"
+#include "tests/coll/counters_start.h"
 #include "tests/sim/job.h"
 #include "tests/sim/ft_program.h"
 #include "tests/sim/program.h"
@@ -36,7 +39,7 @@ enum {
     SEED_S = 10,   /* the most that a job may take, in real time, without --limit */
 };
 
-enum { STREAM_JOB = 100, STREAM_FT_JOB = 101 }; /* of the seed */
+enum { STREAM_JOB = 100, STREAM_FT_JOB = 101, STREAM_COUNTERS = 102 }; /* of the seed */
 
 /* Of jobs with --ft */
 enum {
@@ -57,7 +60,7 @@ struct options {
     uint64_t seed, count;
     int calls;
     unsigned limit_s;
-    bool ft, verbose;
+    bool ft, counters, verbose;
 };
 
 static const char *program_name;
@@ -95,9 +98,10 @@ static const char *messages_text(void)
 static void report(uint64_t seed, const char *what)
 {
     dprintf(stderr_fd,
-            "FAIL: seed %llu: %s\n%s  repeat: %s --seed=%llu --calls=%d%s -v\n",
+            "FAIL: seed %llu: %s\n%s  repeat: %s --seed=%llu --calls=%d%s%s -v\n",
             (unsigned long long)seed, what, messages_text(), program_name,
-            (unsigned long long)seed, options.calls, options.ft ? " --ft" : "");
+            (unsigned long long)seed, options.calls, options.ft ? " --ft" : "",
+            options.counters ? " --counters" : "");
 }
 
 /* An assertion of the library has failed, a PE has crashed, or the job loops. */
@@ -267,6 +271,14 @@ static bool is_ft_right(const struct job_config *c, const struct job_result *r,
     return false;
 }
 
+static void choose_counters(uint64_t seed)
+{
+    uint64_t random = random_stream(seed, STREAM_COUNTERS);
+    int kind = random_below(&random, 2) == 0 ? 31 : 32;
+
+    counters = counters_near(kind, random_below(&random, 2) == 0);
+}
+
 static bool run_seed(const struct options *o, uint64_t seed)
 {
     struct program program = {.seed = seed, .calls = o->calls};
@@ -276,6 +288,8 @@ static bool run_seed(const struct options *o, uint64_t seed)
     ft_program = (struct ft_program){.seed = seed, .calls = o->calls};
     struct job_config c =
         o->ft ? choose_ft_job(seed, &ft_program) : choose_job(seed, &program);
+    if (o->counters)
+        choose_counters(seed);
     seed_now = seed;
     messages_clear();
     alarm(o->limit_s);
@@ -330,6 +344,7 @@ static const struct argp_option option_table[] = {
     {"calls", 'c', "N", 0, "calls of each program (6)", 0},
     {"limit", 'l', "SECONDS", 0, "the most that a job may take (10)", 0},
     {"ft", 'f', NULL, 0, "PEs and nodes die, and the others go on", 0},
+    {"counters", 'C', NULL, 0, "counters begin just below 2^31 or 2^32", 0},
     {"verbose", 'v', NULL, 0, "print each job", 0},
     {0}};
 
@@ -352,6 +367,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case 'f':
         o->ft = true;
+        return 0;
+    case 'C':
+        o->counters = true;
         return 0;
     case 'v':
         o->verbose = true;

@@ -52,7 +52,7 @@ mutant() {
     sed "$2" "$top_srcdir/$1" >"$work/$name.c"
     ! cmp -s "$top_srcdir/$1" "$work/$name.c" || fail "$1: $2 changes nothing"
     # shellcheck disable=SC2046,SC2086 # words
-    $CC -std=gnu11 -O1 -w -DPGAS_INSTANCES -DPGAS_SIM -fvisibility=hidden -I. \
+    $CC -std=gnu11 -O1 -w -DPGAS_INSTANCES -DPGAS_SIM -DPGAS_COUNTERS -fvisibility=hidden -I. \
         -I"$top_srcdir" -I"$top_srcdir/include" $(pkg-config --cflags pmix) -c \
         "$work/$name.c" -o "$work/$name.o"
     $CC -o "$work/run.$name" "$work/$name.o" tests/sim/run-*.o \

@@ -16,6 +16,7 @@
 #include "pgas/coll/sync/mailbox.h"
 #include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/base/clock.h"
+#include "pgas/core/base/counter.h"
 #include "pgas/threads/atomic.h"
 
 enum {
@@ -74,6 +75,7 @@ void adapt_plan(struct adapt_class *state, unsigned candidates, size_t bytes)
     bool several = (candidates & (candidates - 1)) != 0;
 
     *state = (struct adapt_class){
+        .calls = counter_start(),
         .candidates = (uint8_t)(several ? candidates : ADAPT_NONE),
         .few = adapt_class_of(bytes) < SMALL_CLASSES ? FEW_SMALL : FEW_LARGE};
 }

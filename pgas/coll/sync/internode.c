@@ -38,6 +38,7 @@
 #include "pgas/coll/sync/probe.h"
 #include "pgas/coll/sync/team_coll.h"
 #include "pgas/core/progress/block.h"
+#include "pgas/core/base/counter.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/base/stress.h"
 #include "pgas/datatype/copy.h"
@@ -503,7 +504,7 @@ void internode_barrier_last(struct shmem_team *team, const char *fn)
 
 void internode_begin(struct shmem_team *team)
 {
-    team->coll->barrier.epoch++;
+    team->coll->barrier.epoch += counter_step();
 }
 
 void internode_set_unread(struct shmem_team *team, const struct mailbox *b)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pgas/coll/sync/team_coll.h"
+#include "pgas/core/base/counter.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/memory/peer.h"
 #include "pgas/ft/ft_commit.h"
@@ -149,6 +150,7 @@ void team_coll_begin(struct shmem_team *team, uint32_t slot)
         memset((char *)pgas_self.heap_base + team->words_offset, 0,
                team_coll_extent() + sizeof(struct team_extent));
     ft_commit_assign(team);
+    counter_start_team(team);
     team_publish(team);
 }
 
@@ -162,6 +164,8 @@ void team_coll_init(void)
     team_coll_set_node_team_offset(world);
     ft_commit_assign(world);
     ft_commit_assign(team_of(SHMEM_TEAM_SHARED, "shmem_init"));
+    counter_start_team(world);
+    counter_start_team(team_of(SHMEM_TEAM_SHARED, "shmem_init"));
 }
 
 static void team_coll_leave_one(struct shmem_team *team)

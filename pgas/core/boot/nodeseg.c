@@ -18,6 +18,7 @@
 #include "pgas/core/core_state.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/core/base/clock.h"
+#include "pgas/core/base/counter.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/boot/locality.h"
 #include "pgas/core/boot/nodeseg.h"
@@ -159,6 +160,7 @@ static void nodeseg_claim_record(void)
             "PE %d has joined already as process %d; start a child of a PE, or a program "
             "that runs after it in the same launch, without PMIX_* and PGAS_* variables",
             pgas_self.me, (int)nobody);
+    atomic_fetch_add(&nodeseg_my_record()->wake, (uint32_t)counter_start());
 }
 
 /* Another launcher inside oshrun inherits NODE_ENV; NODE_JOB_ENV identifies its job. */

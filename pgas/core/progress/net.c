@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "pgas/core/base/address.h"
+#include "pgas/core/base/counter.h"
 #include "pgas/core/base/timing.h"
 #include "pgas/core/core_state.h"
 #include "pgas/core/base/os.h"
@@ -386,7 +387,8 @@ struct net_ctx *net_ctx_open(bool private, bool serialized)
 
     if (c == NULL)
         return &n->ctx_0;
-    *c = (struct net_ctx){0};
+    *c = (struct net_ctx){.drained = counter_start(),
+                          .progressed = (uint32_t)counter_start()};
     /* The progress thread skips contexts without a lock. */
     c->locked = !private || n->t->send != NULL;
     c->exclusive = private || serialized;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "pgas/core/base/clock.h"
+#include "pgas/core/base/counter.h"
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/core/base/timing.h"
 #include "pgas/transport/tcp/tcp.h"
@@ -100,6 +101,7 @@ static void tcp_client_open(struct transport_ctx *ctx, int fd)
     client->ctx = ctx;
     client->pe = -1;
     client->since_ns = clock_ns();
+    client->performed = client->reported = (uint32_t)counter_start();
     ctx->nunknown++;
     tcp_client_link(client, &ctx->clients);
     if (tcp_ctx_watch(ctx, &client->stream, false) != 0)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "pgas/core/base/clock.h"
+#include "pgas/core/base/counter.h"
 #include "pgas/core/base/timing.h"
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/transport/perform.h"
@@ -132,7 +133,7 @@ static void tcp_peer_broken(struct tcp_peer *peer, int error)
         tcp_peer_close(peer);
         peer->state = TCP_PEER_IDLE;
         /* The target counts per connection. */
-        peer->posted = peer->acked = peer->prompt = 0;
+        peer->posted = peer->acked = peer->prompt = (uint32_t)counter_start();
         peer->unconfirmed = false;
         tcp_peer_update(peer);
         return;
@@ -154,6 +155,7 @@ static struct tcp_peer *tcp_peer_new(struct transport_ctx *ctx, int pe)
     peer->stream.fd = -1;
     peer->ctx = ctx;
     peer->pe = pe;
+    peer->posted = peer->acked = peer->prompt = (uint32_t)counter_start();
     ctx->peer[pe] = peer;
     return peer;
 }
