@@ -1,8 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # tests/lint/local.mk - style checks, and tests of these checks and of ./check.
-TESTS      += tests/lint/time.sh tests/lint/lint.sh tests/lint/selftest.sh tests/lint/interrupt.sh tests/lint/results.sh tests/lint/tidy.sh
-EXTRA_DIST += tests/lint/time.sh tests/lint/time.awk tests/lint/time.txt tests/lint/lint.sh tests/lint/selftest.sh tests/lint/interrupt.sh tests/lint/results.sh tests/lint/tidy.sh \
+lint_scripts = \
+	tests/lint/counters.sh \
+	tests/lint/interrupt.sh \
+	tests/lint/lint.sh \
+	tests/lint/results.sh \
+	tests/lint/selftest.sh \
+	tests/lint/tidy.sh \
+	tests/lint/time.sh
+TESTS      += $(lint_scripts)
+EXTRA_DIST += $(lint_scripts) \
 	tests/lint/c.awk \
+	tests/lint/counters.awk tests/lint/counters.txt \
+	tests/lint/time.awk tests/lint/time.txt \
 	tests/lint/layers.txt tests/lint/waits.txt
 
 lint:
