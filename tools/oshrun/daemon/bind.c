@@ -12,6 +12,7 @@
 
 #include "tools/oshrun/util/error.h"
 #include "tools/oshrun/daemon/bind.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <hwloc.h>
 #include <hwloc/glibc-sched.h>
@@ -72,15 +73,6 @@ static int bind_load(hwloc_topology_t *topo, bool restricted)
     return -1;
 }
 
-static int bind_make_places(struct bind_plan *plan, uint32_t npes)
-{
-    plan->place = calloc(npes, sizeof *plan->place);
-    if (plan->place != NULL)
-        return 0;
-    error_report("no memory to bind %u PEs", npes);
-    return -1;
-}
-
 struct bind_range bind_share(enum job_bind bind, uint32_t pe, uint32_t sharers,
                              uint32_t places)
 {
@@ -121,11 +113,8 @@ static int bind_spread(struct bind_plan *plan, const struct job *job,
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
 
     if (cpus == NULL)
-        error_report("no memory to bind %u PEs", npes);
-    if (cpus == NULL || bind_make_places(plan, npes) != 0) {
-        hwloc_bitmap_free(cpus);
-        return -1;
-    }
+        error_no_memory();
+    plan->place = mem_calloc(npes, sizeof *plan->place);
     for (uint32_t i = 0; i < npes; i++) {
         struct bind_range share = bind_share(job->bind, before + i, sharers, nplaces);
         bind_fill(&plan->place[i], topo, type, share, cpus);
@@ -188,8 +177,7 @@ static int bind_listed(struct bind_plan *plan, const struct job_node *node)
 {
     hwloc_topology_t topo;
     if (plan->place == NULL) { /* each PE gets the affinity mask of oshrun */
-        if (bind_make_places(plan, node->npes) != 0)
-            return -1;
+        plan->place = mem_calloc(node->npes, sizeof *plan->place);
         for (uint32_t i = 0; i < node->npes; i++) {
             sched_getaffinity(0, sizeof plan->place[i].cpus, &plan->place[i].cpus);
             strcpy(plan->place[i].text, "not bound");

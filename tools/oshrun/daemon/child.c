@@ -18,6 +18,7 @@
 
 #include "tools/oshrun/daemon/child.h"
 #include "tools/oshrun/reaper/reaper.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <errno.h>
 #include <dirent.h>
@@ -227,10 +228,7 @@ pid_t child_start(const struct child_spec *spec, const char **step)
     size_t argc = 0;
     while (spec->argv[argc] != NULL)
         argc++;
-    char **sh_argv = calloc(argc + 2, sizeof *sh_argv);
-    *step = "find memory";
-    if (sh_argv == NULL)
-        return -1;
+    char **sh_argv = mem_calloc(argc + 2, sizeof *sh_argv);
     sh_argv[0] = (char *)(uintptr_t) "/bin/sh";
     sh_argv[1] = (char *)(uintptr_t)spec->path;
     for (size_t i = 1; i < argc; i++)

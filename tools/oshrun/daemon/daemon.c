@@ -13,6 +13,7 @@
 
 #include "tools/oshrun/daemon/daemon_int.h"
 #include "tools/oshrun/util/string_list.h"
+#include "tools/oshrun/util/mem.h"
 
 #include "pgas/ft/ft_map.h"
 
@@ -304,14 +305,10 @@ static void daemon_handle_posts(void *arg, unsigned ready)
 
 /* ---- start ------------------------------------------------------------------------ */
 
-static int daemon_make_pes(struct daemon *d)
+static void daemon_make_pes(struct daemon *d)
 {
     const struct job_node *here = &d->job->node[d->job->here];
-    d->pe = calloc(here->npes, sizeof *d->pe);
-    if (d->pe == NULL) {
-        error_report("no memory for %u PEs", here->npes);
-        return EXIT_ERROR;
-    }
+    d->pe = mem_calloc(here->npes, sizeof *d->pe);
     d->npes = here->npes;
     for (uint32_t i = 0; i < d->npes; i++) {
         struct pe *pe = &d->pe[i];
@@ -323,18 +320,13 @@ static int daemon_make_pes(struct daemon *d)
             pe->out[s] = (struct pe_stream){
                 .pe = pe, .which = (enum daemon_stream)s, .watch.fd = -1};
     }
-    return 0;
 }
 
 /* Prepares the programs that PEs of this node run. */
 static int daemon_prepare_launch(struct daemon *d)
 {
     int rc = 0;
-    d->launch = calloc(d->job->napps, sizeof *d->launch);
-    if (d->launch == NULL) {
-        error_report("no memory for %u programs", d->job->napps);
-        return EXIT_ERROR;
-    }
+    d->launch = mem_calloc(d->job->napps, sizeof *d->launch);
     for (uint32_t i = 0; i < d->job->napps; i++)
         d->launch[i].wdir_fd = -1;
     for (uint32_t i = 0; i < d->npes && rc == 0; i++) {
@@ -353,9 +345,8 @@ static const struct launch *daemon_launch_of(const struct daemon *d, uint32_t ra
 /* Does all that can fail before any PE is started. */
 static int daemon_plan(struct daemon *d)
 {
-    int rc = daemon_make_pes(d);
-    if (rc == 0)
-        rc = daemon_make_node(d);
+    daemon_make_pes(d);
+    int rc = daemon_make_node(d);
     if (rc == 0)
         rc = daemon_prepare_launch(d);
     /* Keeps hwloc from loading plugins for devices, which takes 4 ms.  The environment
@@ -396,10 +387,6 @@ static int daemon_start_server(struct daemon *d, const struct tree *tree)
         return EXIT_ERROR;
     daemon_send_u32(d, WIRE_STAGE, DAEMON_STAGE_SERVER);
     d->pmix_net = pmix_net_new(d->pmix, d->job, tree, &d->out, d->loop);
-    if (d->pmix_net == NULL) {
-        error_report("no memory for the PMIx server");
-        return EXIT_ERROR;
-    }
     d->pmix_watch = (struct loop_watch){
         .fd = pmix_host_fd(d->pmix), .fn = daemon_handle_posts, .arg = d};
     loop_want(d->loop, &d->pmix_watch, LOOP_IN);
@@ -550,9 +537,7 @@ static int daemon_check_tmpdir(const struct daemon *d)
 
 static struct daemon *daemon_make(const struct job *job, struct loop *loop)
 {
-    struct daemon *d = calloc(1, sizeof *d);
-    if (d == NULL)
-        return NULL;
+    struct daemon *d = mem_calloc(1, sizeof *d);
     d->job = job;
     d->loop = loop;
     d->node_fd = -1;
@@ -567,10 +552,6 @@ int daemon_start(struct daemon **made, const struct job *job, const struct tree 
                  struct loop *loop, const struct reaper *reaper, struct rlimit files)
 {
     struct daemon *d = *made = daemon_make(job, loop);
-    if (d == NULL) {
-        error_report("no memory for the node daemon");
-        return EXIT_ERROR;
-    }
     d->out = *out;
     d->window = window;
     d->reaper = reaper;
@@ -589,13 +570,10 @@ int daemon_start(struct daemon **made, const struct job *job, const struct tree 
 int daemon_dry_run(const struct job *job)
 {
     struct daemon *d = daemon_make(job, NULL);
-    if (d == NULL)
-        return EXIT_ERROR;
-    int rc = daemon_make_pes(d);
+    daemon_make_pes(d);
     snprintf(d->node_env, sizeof d->node_env, NODE_ENV "=/proc/PID/fd/FD");
     snprintf(d->job_env, sizeof d->job_env, NODE_JOB_ENV "=NAMESPACE");
-    if (rc == 0)
-        rc = daemon_prepare_launch(d);
+    int rc = daemon_prepare_launch(d);
     if (rc == 0 && bind_make(&d->bind, job) != 0)
         rc = EXIT_ERROR;
     for (uint32_t i = 0; rc == 0 && i < d->npes; i++)

@@ -22,6 +22,7 @@
 #include "tools/oshrun/daemon/stand_in.h"
 #include "tools/oshrun/util/error.h"
 #include "tools/oshrun/util/string_list.h"
+#include "tools/oshrun/util/mem.h"
 
 #include "pgas/ft/agent/ft_agent.h"
 #include "pgas/ft/ft_map.h"
@@ -183,9 +184,7 @@ static void daemon_ft_on_change(void *arg, unsigned ready)
         daemon_ft_leave(d);
         return;
     }
-    rank = calloc(d->job->npes, sizeof *rank);
-    if (rank == NULL)
-        error_no_memory();
+    rank = mem_calloc(d->job->npes, sizeof *rank);
     for (uint32_t w = 0; w < ft_map_set_words(map); w++) {
         uint64_t fresh =
             atomic_load_explicit(&ft_map_failed(map)[w], memory_order_acquire) &
@@ -356,13 +355,14 @@ int daemon_ft_start(struct daemon *d, const struct nonce *nonce)
     d->ft.check_pmix = (struct loop_timer){.fn = daemon_ft_on_check_pmix, .arg = d};
     if (!d->job->ft.on)
         return 0;
-    d->ft.seen = calloc(words, sizeof *d->ft.seen);
-    d->ft.told = calloc(words, sizeof *d->ft.told);
+    d->ft.seen = mem_calloc(words, sizeof *d->ft.seen);
+    d->ft.told = mem_calloc(words, sizeof *d->ft.told);
     d->ft.watch = (struct loop_watch){.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
                                       .fn = daemon_ft_on_change,
                                       .arg = d};
-    if (d->ft.seen == NULL || d->ft.told == NULL || d->ft.watch.fd < 0) {
-        error_report("no memory or no file descriptor to watch %u PEs", d->job->npes);
+    if (d->ft.watch.fd < 0) {
+        error_report("cannot make an event descriptor that watches the PEs: %s",
+                     strerror(errno));
         return EXIT_ERROR;
     }
     loop_want(d->loop, &d->ft.watch, LOOP_IN);

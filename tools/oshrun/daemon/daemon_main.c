@@ -17,6 +17,7 @@
 #include "tools/oshrun/daemon/daemon_main.h"
 #include "tools/oshrun/reaper/watchdog.h"
 #include "tools/oshrun/net/route.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -228,9 +229,9 @@ static int daemon_main_recv_place(struct serve *s, const struct frame *f)
     struct tree t = {.nnodes = unpack_u32(&u)};
     t.fanout = unpack_u32(&u);
     const char *parent = unpack_string(&u);
-    if (!unpack_done(&u) || node >= t.nnodes || t.fanout == 0 || s->placed ||
-        route_open(&s->route, &t, node) != 0)
+    if (!unpack_done(&u) || node >= t.nnodes || t.fanout == 0 || s->placed)
         return BAD;
+    route_open(&s->route, &t, node);
     s->bootstrap->node = node;
     s->placed = true;
     listener_watch(s->listener, true);
@@ -270,9 +271,9 @@ static int daemon_main_watch_closely(struct serve *s)
 
 static int daemon_main_recv_job(struct serve *s, const struct frame *f)
 {
-    s->job_bytes = s->job == NULL ? malloc(f->len + 1) : NULL;
-    if (s->job_bytes == NULL)
+    if (s->job != NULL)
         return BAD;
+    s->job_bytes = mem_alloc(f->len + 1);
     memcpy(s->job_bytes, f->data, f->len);
     s->job_len = f->len;
     struct unpack u = unpack_of(s->job_bytes, s->job_len);

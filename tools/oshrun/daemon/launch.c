@@ -9,6 +9,7 @@
 #include "tools/oshrun/util/error.h"
 #include "tools/oshrun/daemon/launch.h"
 #include "tools/oshrun/util/string_list.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -87,12 +88,8 @@ static int launch_make_env(struct launch *l, const struct job *job, uint32_t app
     size_t more = string_list_count(job->env) + string_list_count(own) +
                   sizeof default_env / sizeof *default_env +
                   sizeof default_vnode_env / sizeof *default_vnode_env + 3;
-    l->env = calloc(string_list_count(environ) + more, sizeof *l->env);
-    l->added = calloc(more, sizeof *l->added);
-    if (l->env == NULL || l->added == NULL) {
-        error_report("no memory for the environment of the PEs");
-        return EXIT_ERROR;
-    }
+    l->env = mem_calloc(string_list_count(environ) + more, sizeof *l->env);
+    l->added = mem_calloc(more, sizeof *l->added);
     for (char **e = environ; *e != NULL; e++)
         if (!launch_is_foreign(*e))
             l->env[l->env_len++] = *e;
@@ -114,9 +111,7 @@ static char **launch_join(const char *const *prefix, char *const *argv)
     size_t n = 0, argc = string_list_count(argv);
     while (prefix != NULL && prefix[n] != NULL)
         n++;
-    char **list = calloc(n + argc + 1, sizeof *list);
-    if (list == NULL)
-        return NULL;
+    char **list = mem_calloc(n + argc + 1, sizeof *list);
     for (size_t i = 0; i < n; i++)
         list[i] = (char *)(uintptr_t)prefix[i];
     for (size_t i = 0; i < argc; i++)
@@ -149,10 +144,7 @@ static int launch_make_command(struct launch *l, struct launch_command *c,
     if (rc != 0)
         return rc;
     c->argv = launch_join(prefix, argv);
-    if (c->argv != NULL)
-        return 0;
-    error_report("no memory for the arguments of the PEs");
-    return EXIT_ERROR;
+    return 0;
 }
 
 static int launch_open_wdir(struct launch *l, const char *wdir)
@@ -207,9 +199,7 @@ const struct launch_command *launch_of(const struct launch *l, const struct job 
 char **launch_env(const struct launch *l, char **pmix)
 {
     size_t n = string_list_count(pmix), len = 0;
-    char **env = calloc(l->env_len + n + 1, sizeof *env);
-    if (env == NULL)
-        return NULL;
+    char **env = mem_calloc(l->env_len + n + 1, sizeof *env);
     for (size_t i = 0; i < l->env_len; i++)
         if (launch_find(pmix, n, l->env[i]) == n) /* the PMIx server takes precedence */
             env[len++] = l->env[i];

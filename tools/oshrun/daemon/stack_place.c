@@ -13,6 +13,7 @@
 #include "config.h"
 
 #include "tools/oshrun/daemon/daemon_int.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -193,11 +194,11 @@ void stack_place_find(const char *text, pid_t pid, struct stack_place *place)
     struct frame_text f;
     bool is_main = true; /* gdb prints no header for the only thread of some programs */
     int best = 0;
-    char *copy = strdup(text), *rest = copy, *line;
+    char *copy = mem_strdup(text), *rest = copy, *line;
     *place = (struct stack_place){0};
     libraries.count = 0;
     do {
-        line = copy != NULL ? strsep(&rest, "\n") : NULL;
+        line = strsep(&rest, "\n");
         if (line == NULL || stack_place_begins(line, "Thread ") ||
             stack_place_begins(line, "TID ")) {
             if (stack_place_rank(&here, is_main) > best) {

@@ -12,6 +12,7 @@
 
 #include "tools/oshrun/daemon/daemon_int.h"
 #include "tools/oshrun/daemon/tool.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,9 +125,7 @@ static void stacks_emit(struct stacks *s, enum daemon_line line, uint32_t *rank)
 
 static void stacks_emit_all(struct stacks *s)
 {
-    uint32_t *rank = calloc(s->count + 1, sizeof *rank);
-    if (rank == NULL)
-        return;
+    uint32_t *rank = mem_calloc(s->count + 1, sizeof *rank);
     for (uint32_t i = 0; i < s->count; i++) {
         struct stack *k = &s->stack[i];
         report_place(&s->d->pe[i], k->tool.text, k->place, sizeof k->place);
@@ -188,12 +187,10 @@ static void stacks_start_more(struct stacks *s)
 
 static struct stacks *stacks_make(struct daemon *d)
 {
-    struct stacks *s = calloc(1, sizeof *s);
-    if (s == NULL)
-        return NULL;
+    struct stacks *s = mem_calloc(1, sizeof *s);
     s->d = d;
-    s->stack = calloc(d->npes, sizeof *s->stack);
-    s->count = s->stack != NULL ? d->npes : 0;
+    s->stack = mem_calloc(d->npes, sizeof *s->stack);
+    s->count = d->npes;
     for (uint32_t i = 0; i < s->count; i++) {
         s->stack[i].all = s;
         s->stack[i].rank = d->pe[i].rank;
@@ -219,10 +216,6 @@ void stacks_start(struct daemon *d, bool verbose)
 {
     stacks_free(d); /* the front end has given up on the report in progress */
     d->stacks = stacks_make(d);
-    if (d->stacks == NULL) {
-        daemon_send_u32(d, WIRE_REPORTED, d->report);
-        return;
-    }
     d->stacks->verbose = verbose;
     stacks_find_debugger(d->stacks);
     loop_after(d->loop, &d->stacks->late, ALL_MS);

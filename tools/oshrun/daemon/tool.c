@@ -9,6 +9,7 @@
 
 #include "tools/oshrun/daemon/child.h"
 #include "tools/oshrun/daemon/tool.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,8 +66,8 @@ int tool_start(struct tool *t, const char *path, const char *const *argv)
     static char *const env_none[] = {NULL};
     const char *step;
     int p[2] = {-1, -1}, null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    t->text = calloc(t->max + 1, 1); /* ends with a null byte at any time */
-    if (t->text != NULL && null >= 0 && pipe2(p, O_CLOEXEC) == 0)
+    t->text = mem_calloc(t->max + 1, 1); /* ends with a null byte at any time */
+    if (null >= 0 && pipe2(p, O_CLOEXEC) == 0)
         t->pid = child_start(&(struct child_spec){.path = path,
                                                   .argv = (char *const *)(uintptr_t)argv,
                                                   .envp = env_none,

@@ -4,6 +4,7 @@
 
 #include "tools/oshrun/front/export.h"
 #include "tools/oshrun/util/string_list.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -43,11 +44,11 @@ char **export_env(char *const *more)
 {
     size_t n = 0;
     char **env =
-        calloc(string_list_count(environ) + string_list_count(more) + 1, sizeof *env);
-    for (char **e = environ; env != NULL && *e != NULL; e++)
+        mem_calloc(string_list_count(environ) + string_list_count(more) + 1, sizeof *env);
+    for (char **e = environ; *e != NULL; e++)
         if (!export_is_host_specific(*e))
             env[n++] = *e;
-    for (char *const *e = more; env != NULL && *e != NULL; e++)
+    for (char *const *e = more; *e != NULL; e++)
         env[n++] = *e;
     return env;
 }

@@ -15,6 +15,7 @@
 #include "tools/oshrun/front/front.h"
 #include "tools/oshrun/front/front_int.h"
 #include "tools/oshrun/front/ft_settings.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -62,16 +63,15 @@ const char *front_plural(uint32_t n)
 static int front_make_wdir(struct job_app *app, const char *wdir)
 {
     bool absolute = wdir != NULL && wdir[0] == '/';
-    char *cwd = absolute ? strdup("") : getcwd(NULL, 0), *path = NULL;
+    char *cwd = absolute ? mem_strdup("") : getcwd(NULL, 0);
     if (cwd == NULL) {
         error_report("cannot find the working directory: %s", strerror(errno));
         return FRONT_EXIT_ERROR;
     }
-    int n = asprintf(&path, "%s%s%s", cwd, absolute || wdir == NULL ? "" : "/",
-                     wdir != NULL ? wdir : "");
+    app->wdir = mem_print("%s%s%s", cwd, absolute || wdir == NULL ? "" : "/",
+                          wdir != NULL ? wdir : "");
     free(cwd);
-    app->wdir = n < 0 ? NULL : path;
-    if (n >= 0 && n < PATH_MAX)
+    if (strlen(app->wdir) < PATH_MAX)
         return 0;
     error_report("the name of the working directory is too long");
     return FRONT_EXIT_ERROR;
@@ -88,11 +88,7 @@ static int front_make_apps(struct front *f)
     const struct options *o = f->o;
     uint32_t first = 0;
     int rc = 0;
-    f->job.app = calloc(o->napps, sizeof *f->job.app);
-    if (f->job.app == NULL) {
-        error_report("no memory for %u programs", o->napps);
-        return FRONT_EXIT_ERROR;
-    }
+    f->job.app = mem_calloc(o->napps, sizeof *f->job.app);
     for (uint32_t i = 0; i < o->napps && rc == 0; i++) {
         const struct options_app *from = &o->app[i];
         struct job_app *app = &f->job.app[f->job.napps++];
@@ -108,15 +104,11 @@ static int front_make_apps(struct front *f)
     return rc;
 }
 
-static int front_make_env(struct front *f)
+static void front_make_env(struct front *f)
 {
     if (f->plan.kind != PLAN_HOSTS || f->o->dry_run)
-        return 0;
+        return;
     f->job.env = f->env = export_env(f->o->env);
-    if (f->env != NULL)
-        return 0;
-    error_report("no memory for the environment of the PEs");
-    return FRONT_EXIT_ERROR;
 }
 
 /* A random suffix, since another host may use the same pid at the same time. */
@@ -146,7 +138,7 @@ static int front_make_job(struct front *f, const struct options *o)
     if (rc == 0)
         rc = ft_settings_read(&f->job, o->interface);
     if (rc == 0)
-        rc = front_make_env(f);
+        front_make_env(f);
     front_name_job(f);
     return rc;
 }
@@ -167,10 +159,9 @@ static int front_set_up(struct front *f)
         return FRONT_EXIT_ERROR;
     }
     front_open_timers(f);
-    if (front_open_files(f) == 0 && front_ft_open(f) == 0)
-        return 0;
-    error_report("no memory for the output of %u PEs", f->job.npes);
-    return FRONT_EXIT_ERROR;
+    front_open_files(f);
+    front_ft_open(f);
+    return 0;
 }
 
 /* gdb was the foreground process group of the terminal: restore ours. */
@@ -241,11 +232,7 @@ static int front_run_job(struct front *f, const struct reaper *reaper,
 int front_run(const struct options *o, const struct reaper *reaper, struct rlimit files,
               uint64_t start_ns)
 {
-    struct front *f = calloc(1, sizeof *f);
-    if (f == NULL) {
-        error_report("no memory for the job");
-        return FRONT_EXIT_ERROR;
-    }
+    struct front *f = mem_calloc(1, sizeof *f);
     int rc = front_make_job(f, o);
     if (rc != 0)
         return rc;
@@ -255,8 +242,8 @@ int front_run(const struct options *o, const struct reaper *reaper, struct rlimi
         map_print(&f->job, &f->plan.hosts);
         fflush(stdout); /* before the output of the PEs; main() checks for errors */
     }
-    rc = timing_open(&f->timing, f->job.npes, start_ns) != 0 ? FRONT_EXIT_ERROR
-                                                             : front_set_up(f);
+    timing_open(&f->timing, f->job.npes, start_ns);
+    rc = front_set_up(f);
     if (rc == 0)
         rc = front_run_job(f, reaper, files);
     if (rc != 0)

@@ -15,6 +15,7 @@
 #include "tools/oshrun/front/front_int.h"
 #include "tools/oshrun/util/error.h"
 #include "tools/oshrun/util/ranks.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,10 +171,8 @@ void front_ft_ended(struct front *f, const struct daemon_end *end)
 void front_ft_lost(struct front *f, uint32_t node, uint32_t live, const char *why)
 {
     const struct job_node *jn = &f->job.node[node];
-    uint32_t *rank = calloc(jn->npes, sizeof *rank), n = 0;
+    uint32_t *rank = mem_calloc(jn->npes, sizeof *rank), n = 0;
     char list[RANKS_TEXT];
-    if (rank == NULL)
-        error_no_memory();
     f->ended += live;
     for (uint32_t i = 0; i < jn->npes; i++) {
         struct front_pe *pe = &f->ft.pe[jn->rank[i]];
@@ -229,9 +228,7 @@ void front_ft_reported(struct front *f, uint32_t node, const uint32_t *rank,
 {
     if (front_ft_is_suspect(f, &f->job.node[node]))
         return;
-    uint32_t *suspect = calloc(count > 0 ? count : 1, sizeof *suspect), n = 0;
-    if (suspect == NULL)
-        error_no_memory();
+    uint32_t *suspect = mem_calloc(count > 0 ? count : 1, sizeof *suspect), n = 0;
     for (uint32_t i = 0; i < count && !front_is_decided(f); i++) {
         struct front_pe *pe = &f->ft.pe[rank[i]];
         if (pe->state == FRONT_PE_PENDING || (pe->state == FRONT_PE_RUNS && pe->ended)) {
@@ -296,11 +293,9 @@ static void front_ft_group(const struct front *f, const uint32_t *rank, uint32_t
 static void front_ft_list(const struct front *f, char text[TEXT_BYTES])
 {
     char group[RANKS_TEXT + REASON_BYTES + TEXT_REST];
-    uint32_t *rank = calloc(f->job.npes, sizeof *rank), shown = 0;
-    bool *done = calloc(f->job.npes, sizeof *done);
+    uint32_t *rank = mem_calloc(f->job.npes, sizeof *rank), shown = 0;
+    bool *done = mem_calloc(f->job.npes, sizeof *done);
     size_t len = 0;
-    if (rank == NULL || done == NULL)
-        error_no_memory();
     text[0] = '\0';
     for (uint32_t i = 0; i < f->job.npes && shown < f->ft.failed; i++) {
         uint32_t n = 0;
@@ -343,19 +338,16 @@ void front_ft_print(struct front *f)
 
 /* ---- start and end ---------------------------------------------------------------- */
 
-int front_ft_open(struct front *f)
+void front_ft_open(struct front *f)
 {
     if (!f->job.ft.on)
-        return 0;
-    f->ft.pe = calloc(f->job.npes, sizeof *f->ft.pe);
-    if (f->ft.pe == NULL)
-        return -1;
+        return;
+    f->ft.pe = mem_calloc(f->job.npes, sizeof *f->ft.pe);
     for (uint32_t i = 0; i < f->job.nnodes; i++)
         for (uint32_t k = 0; k < f->job.node[i].npes; k++)
             f->ft.pe[f->job.node[i].rank[k]].node = i;
     f->ft.unfinished = (struct loop_timer){.fn = front_ft_on_unfinished, .arg = f};
     f->ft.suspects = (struct loop_timer){.fn = front_ft_on_suspects, .arg = f};
-    return 0;
 }
 
 void front_ft_close(struct front *f)

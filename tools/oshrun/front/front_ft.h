@@ -26,8 +26,7 @@ struct front_ft {
     struct loop_timer unfinished, suspects;
 };
 
-/* 0, or -1: no memory. */
-int front_ft_open(struct front *f);
+void front_ft_open(struct front *f);
 void front_ft_close(struct front *f);
 
 /* Events, as in front_int.h. */

@@ -132,16 +132,14 @@ void front_on_output(struct front *f, uint32_t rank, enum daemon_stream s,
 void front_on_input(struct front *f, bool open);
 /* Call when the foreground process group of the terminal may have changed. */
 void front_update_input(struct front *f);
-/* 0, or -1: no memory. */
-int front_open_files(struct front *f);
+void front_open_files(struct front *f);
 /* Writes pending output, for a limited time. */
 void front_close_files(struct front *f);
 
 /* front_merge.c: standard error of a PE, where equal messages of the library become one
  * line.  A message is printed after at most a tenth of a second, or a few seconds if its
  * call site is slow to be found. */
-/* 0, or -1: no memory. */
-int front_merge_open(struct front *f);
+void front_merge_open(struct front *f);
 void front_merge_put(struct front *f, uint32_t rank, const char *text, size_t len);
 /* A line of oshrun itself. */
 void front_merge_say(struct front *f, const char *line, size_t len);

@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include "tools/oshrun/front/front_int.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -113,7 +114,7 @@ static void front_io_on_input_ready(void *arg, unsigned ready)
 
 /* ---- start and end ---------------------------------------------------------------- */
 
-int front_open_files(struct front *f)
+void front_open_files(struct front *f)
 {
     for (int i = 0; i < DAEMON_STREAMS; i++) {
         f->stream[i] = (struct front_stream){.front = f, .which = (enum daemon_stream)i};
@@ -122,15 +123,11 @@ int front_open_files(struct front *f)
         f->out[i].flow = front_io_on_flow;
         f->out[i].gone = front_io_on_closed;
         f->out[i].arg = &f->stream[i];
-        f->mid_line[i] = calloc(f->job.npes, sizeof *f->mid_line[i]);
-        if (f->mid_line[i] == NULL)
-            return -1;
+        f->mid_line[i] = mem_calloc(f->job.npes, sizeof *f->mid_line[i]);
     }
-    if (front_merge_open(f) != 0)
-        return -1;
+    front_merge_open(f);
     f->input_watch =
         (struct loop_watch){.fd = STDIN_FILENO, .fn = front_io_on_input_ready, .arg = f};
-    return 0;
 }
 
 void front_close_files(struct front *f)

@@ -19,6 +19,7 @@
 #include "tools/oshrun/front/options.h"
 #include "tools/oshrun/util/error.h"
 #include "tools/oshrun/util/ranks.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +57,6 @@ static void front_merge_print(struct front *f, struct front_line *l)
 {
     char ranks[RANKS_TEXT], pes[RANKS_TEXT + PREFIX_MAX] = "", note[PREFIX_MAX] = "";
     const char *site = front_site_text(l->site);
-    char *line = NULL;
     if (l->plain && l->rank != NULL)
         front_write(f, l->rank[0], DAEMON_STDERR, l->text, l->len);
     else if (l->plain)
@@ -69,12 +69,10 @@ static void front_merge_print(struct front *f, struct front_line *l)
         snprintf(pes, sizeof pes, "PE %s: ", ranks);
     if (l->addresses_differ)
         snprintf(note, sizeof note, " (addresses of PE %u)", l->sender);
-    int n = asprintf(&line, LIBRARY "%s%.*s%s%s%s\n", pes,
-                     (int)(site != NULL ? l->site_at : strlen(l->text)), l->text,
-                     site != NULL ? "; called by " : "", site != NULL ? site : "", note);
-    if (n < 0)
-        error_no_memory();
-    front_write(f, l->rank[0], DAEMON_STDERR, line, (size_t)n);
+    char *line = mem_print(
+        LIBRARY "%s%.*s%s%s%s\n", pes, (int)(site != NULL ? l->site_at : strlen(l->text)),
+        l->text, site != NULL ? "; called by " : "", site != NULL ? site : "", note);
+    front_write(f, l->rank[0], DAEMON_STDERR, line, strlen(line));
     free(line);
 }
 
@@ -120,9 +118,8 @@ static struct front_line *front_merge_append(struct front *f, const char *text,
     struct front_merge *m = &f->merge;
     while (m->count >= LINES_MAX || (m->count > 0 && m->bytes + len > BYTES_MAX))
         front_merge_print_first(f);
-    struct front_line *l = calloc(1, sizeof *l);
-    if (l == NULL || (l->text = malloc(len + 1)) == NULL)
-        error_no_memory();
+    struct front_line *l = mem_calloc(1, sizeof *l);
+    l->text = mem_alloc(len + 1);
     memcpy(l->text, text, len);
     l->text[len] = '\0';
     l->len = len;
@@ -142,9 +139,7 @@ static void front_merge_add_rank(struct front *f, struct front_line *l, uint32_t
 {
     if (l->count == l->capacity) {
         l->capacity = l->capacity > 0 ? 2 * l->capacity : RANKS_MIN;
-        l->rank = realloc(l->rank, l->capacity * sizeof *l->rank);
-        if (l->rank == NULL)
-            error_no_memory();
+        l->rank = mem_resize(l->rank, l->capacity, sizeof *l->rank);
     }
     l->rank[l->count++] = rank;
     f->merge.last_of[rank] = l->number;
@@ -287,12 +282,11 @@ static void front_merge_on_timer(void *arg)
     front_merge_continue(arg);
 }
 
-int front_merge_open(struct front *f)
+void front_merge_open(struct front *f)
 {
     f->merge.timer = (struct loop_timer){.fn = front_merge_on_timer, .arg = f};
-    f->merge.last_of = calloc(f->job.npes, sizeof *f->merge.last_of);
-    f->merge.mid_line = calloc(f->job.npes, sizeof *f->merge.mid_line);
-    return f->merge.last_of != NULL && f->merge.mid_line != NULL ? 0 : -1;
+    f->merge.last_of = mem_calloc(f->job.npes, sizeof *f->merge.last_of);
+    f->merge.mid_line = mem_calloc(f->job.npes, sizeof *f->merge.mid_line);
 }
 
 void front_merge_close(struct front *f)

@@ -13,6 +13,7 @@
 #include "tools/oshrun/front/options.h"
 #include "tools/oshrun/util/error.h"
 #include "tools/oshrun/util/ranks.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,12 +47,10 @@ void front_report_add(struct front *f, enum daemon_line line, const uint32_t *ra
     }
     if (r->count == r->capacity) {
         r->capacity = r->capacity > 0 ? 2 * r->capacity : TEXTS_FIRST;
-        r->text = realloc(r->text, r->capacity * sizeof *r->text);
+        r->text = mem_resize(r->text, r->capacity, sizeof *r->text);
     }
-    t.rank = calloc((size_t)count + 1, sizeof *t.rank);
-    t.text = strdup(text);
-    if (t.rank == NULL || t.text == NULL || r->text == NULL)
-        error_no_memory();
+    t.rank = mem_calloc((size_t)count + 1, sizeof *t.rank);
+    t.text = mem_strdup(text);
     if (count > 0)
         memcpy(t.rank, rank, count * sizeof *t.rank);
     r->text[r->count++] = t;
@@ -75,12 +74,9 @@ static int front_report_by_rank(const void *a, const void *b)
 static void front_report_join(struct front_report_text *to,
                               struct front_report_text *from)
 {
-    uint32_t *more =
-        realloc(to->rank, ((size_t)to->count + from->count + 1) * sizeof *more);
-    if (more == NULL)
-        error_no_memory();
-    to->rank = more;
-    memcpy(to->rank + to->count, from->rank, from->count * sizeof *more);
+    to->rank =
+        mem_resize(to->rank, (size_t)to->count + from->count + 1, sizeof *to->rank);
+    memcpy(to->rank + to->count, from->rank, from->count * sizeof *to->rank);
     to->count += from->count;
     free(from->rank);
     free(from->text);

@@ -14,6 +14,7 @@
 #include "tools/oshrun/front/front_int.h"
 #include "pgas/core/base/call_site.h"
 #include "tools/oshrun/daemon/tool.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,14 +81,12 @@ static const char *front_site_trim_source(char *source)
 
 static char *front_site_join(char *function, char *source)
 {
-    char *text = NULL;
     front_site_trim_function(function);
     const char *place = front_site_trim_source(source);
     if (function[0] == '\0' || function[0] == '?')
         return NULL;
-    int n = place[0] != '\0' ? asprintf(&text, "%s (%s)", function, place)
-                             : asprintf(&text, "%s", function);
-    return n < 0 ? NULL : text;
+    return place[0] != '\0' ? mem_print("%s (%s)", function, place)
+                            : mem_strdup(function);
 }
 
 /* addr2line prints the function and "file:line" in two lines. */
@@ -194,9 +193,9 @@ static struct front_site *front_site_add(struct front *f, const char *module,
                                          const char *address)
 {
     static const char *const names[] = {"addr2line", "eu-addr2line", "gdb", NULL};
-    struct front_site *s = f->sites.count < SITES_MAX ? calloc(1, sizeof *s) : NULL;
-    if (s == NULL)
+    if (f->sites.count >= SITES_MAX)
         return NULL;
+    struct front_site *s = mem_calloc(1, sizeof *s);
     if (f->sites.count++ == 0) {
         f->sites.tool = tool_find(names, f->sites.path);
         f->sites.gdb = f->sites.tool != NULL && strcmp(f->sites.tool, "gdb") == 0;

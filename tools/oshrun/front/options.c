@@ -13,6 +13,7 @@
 #include "tools/oshrun/front/options.h"
 #include "tools/oshrun/util/string_list.h"
 #include "pgas/core/base/number.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -109,11 +110,11 @@ static int options_add_env(struct options *o, const struct option *self,
     if (*value == '\0' || *value == '=')
         return options_wrong(self, value, self->expected);
     if (strchr(value, '=') != NULL)
-        *to = strdup(value);
+        *to = mem_strdup(value);
     else if (now == NULL)
         fprintf(stderr, "oshrun: -x %s: the variable is not set; ignored\n", value);
-    else if (asprintf(to, "%s=%s", value, now) < 0)
-        *to = NULL;
+    else
+        *to = mem_print("%s=%s", value, now);
     return 0;
 }
 
@@ -378,15 +379,6 @@ static char **options_end_app(char **argv)
     return argv + 1;
 }
 
-/* A list for -x, with space for one entry per argument. */
-static char **options_new_env(size_t argc)
-{
-    char **env = calloc(argc + 1, sizeof *env);
-    if (env == NULL)
-        fprintf(stderr, "oshrun: no memory for the options\n");
-    return env;
-}
-
 /* The PEs of all programs together. */
 static int options_check_npes(struct options *o, uint64_t sum, const char *uncounted)
 {
@@ -409,15 +401,9 @@ static int options_split_apps(struct options *o, size_t argc)
     const char *uncounted = NULL; /* a program without -n */
     uint64_t sum = 0;
     int rc = 0;
-    o->app = calloc(argc + 1, sizeof *o->app);
-    if (o->app == NULL) {
-        fprintf(stderr, "oshrun: no memory for the options\n");
-        return -1;
-    }
+    o->app = mem_calloc(argc + 1, sizeof *o->app);
     for (char **argv = o->argv, **next; rc == 0 && argv != NULL; argv = next) {
-        own.env = options_new_env(argc);
-        if (own.env == NULL)
-            return -1;
+        own.env = mem_calloc(argc + 1, sizeof *own.env); /* one -x an argument */
         if (o->napps > 0)
             rc = options_read_all(&own, &argv, true);
         next = options_end_app(argv);
@@ -465,9 +451,7 @@ enum options_result options_read(struct options *o, char **argv)
                           .fanout = OPTIONS_FANOUT,
                           .timeout_ms = OPTIONS_TIMEOUT_MS,
                           .start_timeout_ms = OPTIONS_START_TIMEOUT_MS,
-                          .env = options_new_env(argc)};
-    if (o->env == NULL)
-        return OPTIONS_WRONG;
+                          .env = mem_calloc(argc + 1, sizeof *o->env)};
     o->argv = argv + 1;
     int rc = options_read_all(o, &o->argv, false);
     if (rc == 0)

@@ -8,6 +8,7 @@
 
 #include "tools/oshrun/util/loop.h"
 #include "tools/oshrun/front/timing.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <stdlib.h>
 
@@ -16,16 +17,13 @@ static const char *const daemon_text[DAEMON_STAGES] = {DAEMON_STAGE_TABLE(X)};
 static const char *const pe_text[NODE_STAGES] = {NODE_STAGE_TABLE(X)};
 #undef X
 
-int timing_open(struct timing *t, uint32_t npes, uint64_t start_ns)
+void timing_open(struct timing *t, uint32_t npes, uint64_t start_ns)
 {
     *t = (struct timing){.start_ns = start_ns, .npes = npes};
     for (int i = 0; i < NODE_STAGES; i++) {
-        t->pe_ns[i] = calloc(npes, sizeof *t->pe_ns[i]);
-        t->took_ns[i] = calloc(npes, sizeof *t->took_ns[i]);
-        if (t->pe_ns[i] == NULL || t->took_ns[i] == NULL)
-            return -1;
+        t->pe_ns[i] = mem_calloc(npes, sizeof *t->pe_ns[i]);
+        t->took_ns[i] = mem_calloc(npes, sizeof *t->took_ns[i]);
     }
-    return 0;
 }
 
 void timing_free(struct timing *t)

@@ -20,7 +20,7 @@ struct timing {
     uint32_t count[NODE_STAGES];
 };
 
-int timing_open(struct timing *t, uint32_t npes, uint64_t start_ns);
+void timing_open(struct timing *t, uint32_t npes, uint64_t start_ns);
 void timing_free(struct timing *t);
 void timing_stage(struct timing *t, enum daemon_stage stage);
 void timing_pe(struct timing *t, const struct daemon_end *end);

@@ -5,17 +5,13 @@
 #include "tools/oshrun/map/hosts.h"
 #include "tools/oshrun/map/names.h"
 #include "pgas/core/base/hash.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define FIRST_CAPACITY 8
 #define CELLS_RATIO    4 /* cells per entry of host[] */
-
-static int hosts_no_memory(char why[HOSTS_WHY])
-{
-    return names_error(why, "no memory for the names of the hosts");
-}
 
 /* The hash cell of name, or the free cell for it. */
 static uint32_t *hosts_find_cell(const struct hosts *h, const char *name)
@@ -34,23 +30,17 @@ uint32_t hosts_find(const struct hosts *h, const char *name)
     return at > 0 ? at - 1 : HOSTS_NONE;
 }
 
-static int hosts_grow(struct hosts *h)
+static void hosts_grow(struct hosts *h)
 {
     uint32_t capacity = h->capacity > 0 ? h->capacity * 2 : FIRST_CAPACITY;
-    struct host *host = realloc(h->host, capacity * sizeof *host);
-    if (host == NULL)
-        return -1;
-    h->host = host;
+    h->host = mem_resize(h->host, capacity, sizeof *h->host);
     h->capacity = capacity;
-    uint32_t *cell = calloc((size_t)capacity * CELLS_RATIO, sizeof *cell);
-    if (cell == NULL)
-        return -1;
+    uint32_t *cell = mem_calloc((size_t)capacity * CELLS_RATIO, sizeof *cell);
     free(h->cell);
     h->cell = cell;
     h->cells = capacity * CELLS_RATIO;
     for (uint32_t i = 0; i < h->count; i++)
         *hosts_find_cell(h, h->host[i].name) = i + 1;
-    return 0;
 }
 
 /* Adds the slots of an entry with the same name. */
@@ -75,12 +65,10 @@ int hosts_add(struct hosts *h, const struct host *more, char why[HOSTS_WHY])
         return hosts_join(&h->host[at], more, why);
     if (h->count == HOSTS_MAX)
         return names_error(why, "there are more than %d hosts", HOSTS_MAX);
-    if (h->count == h->capacity && hosts_grow(h) != 0)
-        return hosts_no_memory(why);
+    if (h->count == h->capacity)
+        hosts_grow(h);
     struct host host = *more;
-    host.name = strdup(more->name);
-    if (host.name == NULL)
-        return hosts_no_memory(why);
+    host.name = mem_strdup(more->name);
     *hosts_find_cell(h, host.name) = h->count + 1;
     h->host[h->count++] = host;
     return 0;

@@ -12,6 +12,7 @@
 #include "tools/oshrun/map/map.h"
 #include "tools/oshrun/map/names.h"
 #include "tools/oshrun/map/rank_file.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,11 +39,6 @@ struct mapping {
     uint32_t *turn; /* indices in target[] of hosts not full in this round */
     char *why;
 };
-
-static int map_no_memory(char why[HOSTS_WHY])
-{
-    return names_error(why, "no memory for the map of the PEs");
-}
 
 /* ---- number of PEs ---------------------------------------------------------------- */
 
@@ -173,20 +169,16 @@ static void map_next_round(struct mapping *p)
 
 static int map_place(struct mapping *p)
 {
-    p->target = calloc(p->h->count, sizeof *p->target);
-    p->turn = calloc(p->h->count, sizeof *p->turn);
-    p->host_of = calloc(p->npes, sizeof *p->host_of);
-    bool memory = p->target != NULL && p->turn != NULL && p->host_of != NULL;
-    if (memory)
-        map_make_targets(p);
-    while (memory && p->placed < p->npes && p->ntargets > 0) {
+    p->target = mem_calloc(p->h->count, sizeof *p->target);
+    p->turn = mem_calloc(p->h->count, sizeof *p->turn);
+    p->host_of = mem_calloc(p->npes, sizeof *p->host_of);
+    map_make_targets(p);
+    while (p->placed < p->npes && p->ntargets > 0) {
         map_place_round(p);
         map_next_round(p);
     }
     free(p->target);
     free(p->turn);
-    if (!memory)
-        return map_no_memory(p->why);
     if (p->placed == p->npes)
         return 0;
     return names_error(p->why,
@@ -204,8 +196,8 @@ static int map_make_node(struct job_node *node, const struct host *host, uint32_
         return names_error(why, "host '%.*s' takes %u PEs at most (max-slots), not %u",
                            NAMES_SHOWN, host->name, host->max, npes);
     *node = (struct job_node){.name = host->name};
-    node->rank = calloc(npes, sizeof *node->rank);
-    return node->rank != NULL ? 0 : map_no_memory(why);
+    node->rank = mem_calloc(npes, sizeof *node->rank);
+    return 0;
 }
 
 /* node_of[host] becomes the host's index in job->node[]. */
@@ -214,9 +206,7 @@ static int map_fill_nodes(struct job *job, const struct hosts *h, const uint32_t
 {
     for (uint32_t i = 0; i < job->npes; i++)
         job->nnodes += node_of[host_of[i]]++ == 0; /* counts its PEs first */
-    job->node = calloc(job->nnodes, sizeof *job->node);
-    if (job->node == NULL)
-        return map_no_memory(why);
+    job->node = mem_calloc(job->nnodes, sizeof *job->node);
     for (uint32_t host = 0, node = 0; host < h->count; host++) {
         uint32_t npes = node_of[host];
         if (npes == 0)
@@ -235,9 +225,8 @@ static int map_fill_nodes(struct job *job, const struct hosts *h, const uint32_t
 static int map_make_nodes(struct job *job, const struct hosts *h, const uint32_t *host_of,
                           char why[HOSTS_WHY])
 {
-    uint32_t *node_of = calloc(h->count, sizeof *node_of);
-    int rc = node_of != NULL ? map_fill_nodes(job, h, host_of, node_of, why)
-                             : map_no_memory(why);
+    uint32_t *node_of = mem_calloc(h->count, sizeof *node_of);
+    int rc = map_fill_nodes(job, h, host_of, node_of, why);
     free(node_of);
     return rc;
 }
@@ -260,20 +249,17 @@ static int map_find_host(struct hosts *h, bool add, const struct rank_entry *e,
 }
 
 /* Moves the lists of processors to their nodes. */
-static int map_move_cpus(struct job_node *node, struct rank_file *r)
+static void map_move_cpus(struct job_node *node, struct rank_file *r)
 {
     for (uint32_t i = 0; i < node->npes; i++) {
         struct rank_entry *e = &r->entry[node->rank[i]];
         if (e->cpus == NULL)
             continue;
         if (node->cpus == NULL)
-            node->cpus = calloc(node->npes, sizeof *node->cpus);
-        if (node->cpus == NULL)
-            return -1;
+            node->cpus = mem_calloc(node->npes, sizeof *node->cpus);
         node->cpus[i] = e->cpus;
         e->cpus = NULL;
     }
-    return 0;
 }
 
 static int map_by_file(struct job *job, struct hosts *h, const struct map_order *order,
@@ -284,15 +270,14 @@ static int map_by_file(struct job *job, struct hosts *h, const struct map_order 
     if (rank_file_read(&r, order->rank_file, order->npes, why) != 0)
         return -1;
     job->npes = r.npes;
-    uint32_t *host_of = calloc(r.npes, sizeof *host_of);
-    int rc = host_of != NULL ? 0 : map_no_memory(why);
+    uint32_t *host_of = mem_calloc(r.npes, sizeof *host_of);
+    int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < r.npes; i++)
         rc = map_find_host(h, add, &r.entry[i], order->rank_file, &host_of[i], why);
     if (rc == 0)
         rc = map_make_nodes(job, h, host_of, why);
     for (uint32_t i = 0; rc == 0 && i < job->nnodes; i++)
-        if (map_move_cpus(&job->node[i], &r) != 0)
-            rc = map_no_memory(why);
+        map_move_cpus(&job->node[i], &r);
     free(host_of);
     rank_file_free(&r);
     return rc;

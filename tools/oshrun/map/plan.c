@@ -6,6 +6,7 @@
 #include "tools/oshrun/map/names.h"
 #include "tools/oshrun/map/plan.h"
 #include "pgas/core/base/number.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,20 +145,18 @@ static bool plan_is_machine(const char *name, const char *machine)
 }
 
 /* Replaces "localhost", which other nodes would resolve to themselves. */
-static int plan_replace_localhost(struct plan *plan, struct job_node *node,
-                                  const char *machine)
+static void plan_replace_localhost(struct plan *plan, struct job_node *node,
+                                   const char *machine)
 {
-    char *name = strdup(machine);
-    for (uint32_t i = 0; name != NULL && i < plan->hosts.count; i++)
+    char *name = mem_strdup(machine);
+    for (uint32_t i = 0; i < plan->hosts.count; i++)
         if (plan->hosts.host[i].name == node->name) {
             free(plan->hosts.host[i].name);
             plan->hosts.host[i].name = name;
             node->name = name;
-            return 0;
+            return;
         }
     free(name);
-    error_report("no memory for the names of the hosts");
-    return EXIT_ERROR;
 }
 
 /* Sets local[]; *here = the node that is this machine, or NULL. */
@@ -186,15 +185,11 @@ static int plan_find_local(struct plan *plan, struct job *job)
 {
     char machine[HOST_BYTES];
     struct job_node *here;
-    plan->local = calloc(job->nnodes, sizeof *plan->local);
-    if (plan->local == NULL) {
-        error_report("no memory for %u nodes", job->nnodes);
-        return EXIT_ERROR;
-    }
+    plan->local = mem_calloc(job->nnodes, sizeof *plan->local);
     plan_this_machine(machine, sizeof machine);
     int rc = plan_mark_local(plan, job, machine, &here);
     if (rc == 0 && here != NULL && plan_is_loopback(here->name))
-        rc = plan_replace_localhost(plan, here, machine);
+        plan_replace_localhost(plan, here, machine);
     return rc;
 }
 

@@ -7,6 +7,7 @@
 #include "tools/oshrun/map/names.h"
 #include "tools/oshrun/map/rank_file.h"
 #include "pgas/core/base/number.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -110,8 +111,8 @@ static int rank_file_read_rank(struct rank_file *r, struct lines *l, char why[HO
         return -1;
     if (cpus == NULL)
         return 0;
-    e->cpus = strdup(cpus + strlen(SLOT));
-    return e->cpus != NULL ? 0 : lines_error(l, why, "no memory");
+    e->cpus = mem_strdup(cpus + strlen(SLOT));
+    return 0;
 }
 
 /* Checks that all ranks are present and none exceeds -n. */
@@ -138,9 +139,7 @@ int rank_file_read(struct rank_file *r, const char *path, uint32_t npes,
                    char why[HOSTS_WHY])
 {
     struct lines l = {0};
-    *r = (struct rank_file){.entry = calloc(MAP_NPES_MAX, sizeof *r->entry)};
-    if (r->entry == NULL)
-        return names_error(why, "no memory for a " KIND);
+    *r = (struct rank_file){.entry = mem_calloc(MAP_NPES_MAX, sizeof *r->entry)};
     int rc = lines_open(&l, KIND, path, why);
     if (rc == 0)
         while ((rc = lines_next(&l, why)) > 0 &&

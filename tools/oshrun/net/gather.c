@@ -15,6 +15,7 @@
 
 #include "tools/oshrun/net/gather.h"
 #include "tools/oshrun/net/pack.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -148,7 +149,7 @@ static int gather_read_group(const struct gather *g, struct unpack *u,
     group->nnodes = unpack_count(u, NODE_BYTES);
     if (u->failed || group->nnodes == 0 || group->nnodes > g->tree.nnodes)
         return -1;
-    uint32_t *node = *nodes = calloc(group->nnodes, sizeof *node);
+    uint32_t *node = *nodes = mem_calloc(group->nnodes, sizeof *node);
     group->node = node;
     if (node == NULL)
         return -1;
@@ -180,15 +181,13 @@ static void gather_waive(const struct gather *g, struct round *r)
         }
 }
 
-/* One allocation, so that it cannot fail half-way. */
+/* One allocation, which gather_free_round frees. */
 static struct round *gather_make_round(const struct gather *g, const struct group *group)
 {
     size_t pieces = group->nnodes * sizeof(struct piece);
     size_t nodes = group->nnodes * sizeof *group->node;
     size_t sources = g->nchildren + 1, came = 2 * sources * sizeof(bool);
-    struct round *r = calloc(1, sizeof *r + pieces + nodes + came + group->key_len);
-    if (r == NULL)
-        return NULL;
+    struct round *r = mem_calloc(1, sizeof *r + pieces + nodes + came + group->key_len);
     unsigned char *at = (unsigned char *)(r + 1);
     r->piece = (struct piece *)at;
     r->group = *group;
@@ -243,16 +242,13 @@ static struct round *gather_round_for(struct gather *g, const struct group *grou
         if (!r->came[child] && gather_same_group(&r->group, group))
             return r;
     struct round *r = gather_make_round(g, group);
-    if (r != NULL)
-        gather_append(&g->open, r);
+    gather_append(&g->open, r);
     return r;
 }
 
 static void *gather_keep(struct round *r, const void *data, size_t len)
 {
-    struct block *b = malloc(sizeof *b + len);
-    if (b == NULL)
-        return NULL;
+    struct block *b = mem_alloc(sizeof *b + len);
     if (len > 0)
         memcpy(b->data, data, len);
     b->next = r->blocks;
@@ -293,12 +289,10 @@ static void gather_send_down(struct gather *g, struct round *r, uint64_t number,
             pack_u64(&p, number);
             pack_bytes(&p, data, len);
         }
-        if (!p.failed)
-            gather_send(g, WIRE_GATHER_DOWN, child, &p);
+        gather_send(g, WIRE_GATHER_DOWN, child, &p);
     }
-    int status = p.failed ? -1 : 0;
     pack_free(&p);
-    gather_end_round(g, r, status, number, data, len);
+    gather_end_round(g, r, 0, number, data, len);
 }
 
 /* This node is the top and has all pieces. */
@@ -307,11 +301,7 @@ static void gather_finish(struct gather *g, struct round *r)
     size_t len = 0;
     for (uint32_t i = 0; i < r->group.nnodes; i++)
         len += r->piece[i].len;
-    unsigned char *all = malloc(len > 0 ? len : 1), *end = all;
-    if (all == NULL) {
-        gather_end_round(g, r, -1, 0, NULL, 0);
-        return;
-    }
+    unsigned char *all = mem_alloc(len), *end = all;
     for (uint32_t i = 0; i < r->group.nnodes; i++)
         if (r->piece[i].len > 0) {
             memcpy(end, r->piece[i].data, r->piece[i].len);
@@ -334,11 +324,6 @@ static void gather_send_up(struct gather *g, struct round *r)
     for (uint32_t i = 0; i < r->group.nnodes; i++)
         if (tree_below(&g->tree, g->me, r->group.node[i]))
             pack_bytes(&p, r->piece[i].data, r->piece[i].len);
-    if (p.failed) {
-        pack_free(&p);
-        gather_end_round(g, r, -1, 0, NULL, 0);
-        return;
-    }
     gather_drop_blocks(r);
     gather_append(&g->sent, r);
     gather_send(g, WIRE_GATHER_UP, tree_parent(&g->tree, g->me), &p);
@@ -398,9 +383,7 @@ static int gather_recv_up(struct gather *g, const struct frame *f, struct unpack
         return 0;
     struct round *r = gather_round_for(g, group, child);
     size_t len = (size_t)(u.end - u.at);
-    const void *data = r != NULL ? gather_keep(r, u.at, len) : NULL;
-    if (data == NULL)
-        return -1;
+    const void *data = gather_keep(r, u.at, len);
     gather_read_pieces(g, unpack_of(data, len), group, f->from, r);
     gather_arrived(g, r, child);
     return 0;
@@ -440,25 +423,22 @@ int gather_recv(struct gather *g, const struct frame *f)
 
 /* ---- interface -------------------------------------------------------------------- */
 
-int gather_join(struct gather *g, const void *key, size_t key_len, const uint32_t *node,
-                uint32_t nnodes, const void *data, size_t len, void *mine)
+void gather_join(struct gather *g, const void *key, size_t key_len, const uint32_t *node,
+                 uint32_t nnodes, const void *data, size_t len, void *mine)
 {
     const struct group group = {key, key_len, node, nnodes};
     if (gather_is_lost(g, &group)) {
         g->done(g->arg, mine, -1, 0, NULL, 0);
-        return 0;
+        return;
     }
     struct round *r = gather_round_for(g, &group, g->nchildren);
-    void *copy = r != NULL ? gather_keep(r, data, len) : NULL;
-    if (copy == NULL)
-        return -1;
+    void *copy = gather_keep(r, data, len);
     for (uint32_t i = 0; i < nnodes; i++)
         if (node[i] == g->me)
             r->piece[i] = (struct piece){copy, len};
     r->joined = true;
     r->mine = mine;
     gather_arrived(g, r, g->nchildren);
-    return 0;
 }
 
 void gather_set_absent(struct gather *g, gather_absent_fn *absent, void *arg)
@@ -501,11 +481,8 @@ static void gather_end_lost(struct gather *g, struct round **list, uint32_t node
 
 void gather_lost(struct gather *g, uint32_t node)
 {
-    uint32_t *lost = realloc(g->lost, (g->nlost + 1) * sizeof *lost);
-    if (lost != NULL) {
-        lost[g->nlost++] = node;
-        g->lost = lost;
-    }
+    g->lost = mem_resize(g->lost, g->nlost + 1, sizeof *g->lost);
+    g->lost[g->nlost++] = node;
     gather_end_lost(g, &g->open, node);
     gather_end_lost(g, &g->sent, node);
 }
@@ -513,9 +490,7 @@ void gather_lost(struct gather *g, uint32_t node)
 struct gather *gather_new(const struct tree *t, uint32_t me, const struct net_out *out,
                           gather_done_fn *done, void *arg)
 {
-    struct gather *g = calloc(1, sizeof *g);
-    if (g == NULL)
-        return NULL;
+    struct gather *g = mem_calloc(1, sizeof *g);
     g->tree = *t;
     g->me = me;
     g->nchildren = tree_children(t, me);

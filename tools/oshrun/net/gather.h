@@ -35,11 +35,11 @@ struct gather *gather_new(const struct tree *t, uint32_t me, const struct net_ou
 void gather_free(struct gather *g);
 
 /* Contributes this node's piece.  key: equal on all members; node[0, nnodes): the
- * members, ascending.  0, or -1: no memory. */
-int gather_join(struct gather *g, const void *key, size_t key_len, const uint32_t *node,
-                uint32_t nnodes, const void *data, size_t len, void *mine);
+ * members, ascending. */
+void gather_join(struct gather *g, const void *key, size_t key_len, const uint32_t *node,
+                 uint32_t nnodes, const void *data, size_t len, void *mine);
 
-/* Handles a GATHER_UP or GATHER_DOWN.  0, or -1: malformed, or no memory. */
+/* Handles a GATHER_UP or GATHER_DOWN.  0, or -1: malformed. */
 int gather_recv(struct gather *g, const struct frame *f);
 
 /* True if no member of the collective with this key can contribute on this node. */

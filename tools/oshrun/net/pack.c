@@ -3,6 +3,8 @@
 #include "config.h"
 
 #include "tools/oshrun/net/pack.h"
+#include "tools/oshrun/util/error.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,31 +12,24 @@
 #define FIRST_CAPACITY ((size_t)256)
 #define NULL_STRING    UINT32_MAX /* as a length: NULL, and no bytes follow */
 
-static bool pack_reserve(struct pack *p, size_t len)
+static void pack_reserve(struct pack *p, size_t len)
 {
-    if (p->failed || len > SIZE_MAX / 4 - p->len) {
-        p->failed = true;
-        return false;
-    }
+    if (len > SIZE_MAX / 4 - p->len)
+        error_no_memory();
     if (p->capacity - p->len >= len)
-        return true;
+        return;
     size_t capacity = p->capacity != 0 ? p->capacity : FIRST_CAPACITY;
     while (capacity - p->len < len)
         capacity *= 2;
-    unsigned char *more = realloc(p->data, capacity);
-    if (more == NULL) {
-        p->failed = true;
-        return false;
-    }
-    p->data = more;
+    p->data = mem_resize(p->data, capacity, 1);
     p->capacity = capacity;
-    return true;
 }
 
 static void pack_put(struct pack *p, const void *data, size_t len)
 {
-    if (len == 0 || !pack_reserve(p, len))
+    if (len == 0)
         return;
+    pack_reserve(p, len);
     memcpy(p->data + p->len, data, len);
     p->len += len;
 }
@@ -70,10 +65,8 @@ void pack_string(struct pack *p, const char *text)
         return;
     }
     size_t len = strlen(text);
-    if (len >= NULL_STRING) {
-        p->failed = true;
-        return;
-    }
+    if (len >= NULL_STRING)
+        error_no_memory();
     pack_u32(p, (uint32_t)len);
     pack_put(p, text, len + 1);
 }
@@ -184,8 +177,7 @@ uint32_t unpack_count(struct unpack *u, size_t min)
 uint32_t *unpack_numbers(struct unpack *u, uint32_t *count)
 {
     *count = unpack_count(u, sizeof(uint32_t));
-    uint32_t *list = u->failed ? NULL : calloc((size_t)*count + 1, sizeof *list);
-    u->failed = list == NULL;
+    uint32_t *list = u->failed ? NULL : mem_calloc((size_t)*count + 1, sizeof *list);
     for (uint32_t i = 0; list != NULL && i < *count; i++)
         list[i] = unpack_u32(u);
     return list;

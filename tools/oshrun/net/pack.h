@@ -13,11 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Zero-initialized = empty.  Grows; without memory `failed` is set and stays set. */
+/* Zero-initialized = empty.  Grows. */
 struct pack {
     unsigned char *data;
     size_t len, capacity;
-    bool failed;
 };
 
 void pack_u8(struct pack *p, uint8_t v);

@@ -4,6 +4,7 @@
 
 #include "tools/oshrun/util/iobuf.h"
 #include "tools/oshrun/net/route.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <stdlib.h>
 
@@ -14,17 +15,14 @@ struct route_child {
     struct evbuffer *waiting; /* frames, until it connects; NULL: none */
 };
 
-int route_open(struct route *r, const struct tree *tree, uint32_t me)
+void route_open(struct route *r, const struct tree *tree, uint32_t me)
 {
     *r = (struct route){.tree = *tree, .me = me};
     uint32_t n = tree_children(tree, me);
-    r->child = calloc(n > 0 ? n : 1, sizeof *r->child);
-    if (r->child == NULL)
-        return -1;
+    r->child = mem_calloc(n > 0 ? n : 1, sizeof *r->child);
     r->nchildren = n;
     for (uint32_t i = 0; i < n; i++)
         r->child[i].node = tree_child(tree, me, i);
-    return 0;
 }
 
 void route_close(struct route *r)

@@ -25,8 +25,7 @@ struct route {
     struct route_child *child;
 };
 
-/* 0, or -1: no memory. */
-int route_open(struct route *r, const struct tree *tree, uint32_t me);
+void route_open(struct route *r, const struct tree *tree, uint32_t me);
 /* Frees the links too. */
 void route_close(struct route *r);
 

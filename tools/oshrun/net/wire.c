@@ -17,8 +17,6 @@ const char *wire_name(enum wire_type type)
 void net_out_send(const struct net_out *out, enum wire_type type, uint32_t from,
                   uint32_t to, struct pack *p)
 {
-    if (p->failed)
-        error_no_memory();
     out->send(out->arg,
               &(struct frame){
                   .type = type, .from = from, .to = to, .data = p->data, .len = p->len});

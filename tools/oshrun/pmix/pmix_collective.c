@@ -11,6 +11,7 @@
 #include "config.h"
 
 #include "tools/oshrun/pmix/pmix_int.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <stdlib.h>
 
@@ -46,41 +47,33 @@ static void pmix_collective_on_done(void *arg, void *mine, int status, uint64_t 
                         status == 0 ? PMIX_SUCCESS : PMIX_ERR_LOST_CONNECTION);
 }
 
-int pmix_collective_open(struct pmix_net *n, const struct tree *tree)
+void pmix_collective_open(struct pmix_net *n, const struct tree *tree)
 {
     n->gather = gather_new(tree, n->job->here, &n->out, pmix_collective_on_done, n);
-    return n->gather != NULL ? 0 : -1;
 }
 
-/* The nodes of the members, ascending; NULL: no memory. */
+/* The nodes of the members, ascending. */
 static uint32_t *pmix_collective_nodes_of(const struct pmix_net *n,
                                           const struct pmix_request *r, uint32_t *count)
 {
-    bool *is_member = calloc(n->job->nnodes, sizeof *is_member);
-    uint32_t *node = calloc(n->job->nnodes, sizeof *node);
+    bool *is_member = mem_calloc(n->job->nnodes, sizeof *is_member);
+    uint32_t *node = mem_calloc(n->job->nnodes, sizeof *node);
     *count = 0;
-    for (uint32_t i = 0; is_member != NULL && i < r->nranks; i++)
+    for (uint32_t i = 0; i < r->nranks; i++)
         is_member[n->node_of[r->rank[i]]] = true;
-    for (uint32_t i = 0; node != NULL && is_member != NULL && i < n->job->nnodes; i++)
+    for (uint32_t i = 0; i < n->job->nnodes; i++)
         if (is_member[i] || (r->nranks == 0 && n->job->node[i].npes > 0))
             node[(*count)++] = i;
-    if (is_member == NULL) {
-        free(node);
-        node = NULL;
-    }
     free(is_member);
     return node;
 }
 
-static pmix_status_t pmix_collective_join(struct pmix_net *n, struct pmix_request *r)
+static void pmix_collective_join(struct pmix_net *n, struct pmix_request *r)
 {
     uint32_t nnodes;
     uint32_t *node = pmix_collective_nodes_of(n, r, &nnodes);
-    int rc = node != NULL ? gather_join(n->gather, r->key.data, r->key.len, node, nnodes,
-                                        r->data, r->len, r)
-                          : -1;
+    gather_join(n->gather, r->key.data, r->key.len, node, nnodes, r->data, r->len, r);
     free(node);
-    return rc == 0 ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 
 /* The key: pmix_upcalls_make_key. */
@@ -112,7 +105,7 @@ void pmix_collective_post(struct pmix_net *n, struct pmix_request *r)
     pmix_status_t status = r->status;
     pmix_request_wait(n, &n->collectives, r);
     if (status == PMIX_SUCCESS)
-        status = pmix_collective_join(n, r);
-    if (status != PMIX_SUCCESS)
+        pmix_collective_join(n, r);
+    else
         pmix_request_finish(&n->collectives, r, status);
 }

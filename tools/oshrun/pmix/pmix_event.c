@@ -11,6 +11,7 @@
 
 #include "tools/oshrun/pmix/pmix_int.h"
 #include "tools/oshrun/util/error.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,7 @@ int pmix_event_pack(struct pack *p, pmix_status_t code, const pmix_proc_t *sourc
     pack_u32(p, (uint32_t)n);
     pack_bytes(p, buffer.base_ptr, buffer.bytes_used);
     PMIX_DATA_BUFFER_DESTRUCT(&buffer);
-    return rc == PMIX_SUCCESS && !p->failed ? 0 : -1;
+    return rc == PMIX_SUCCESS ? 0 : -1;
 }
 
 void pmix_event_post(struct pmix_net *n, struct pmix_request *r)
@@ -57,14 +58,12 @@ static int pmix_event_unpack_infos(struct pmix_event *e, const void *data, size_
     pmix_data_buffer_t buffer;
     pmix_byte_object_t bytes = {.bytes = pmix_copy(data, len), .size = len};
     int32_t n = (int32_t)e->n;
-    if (bytes.bytes == NULL)
-        return -1;
     PMIX_DATA_BUFFER_CONSTRUCT(&buffer);
     PMIx_Data_load(&buffer, &bytes); /* buffer owns the bytes now */
     PMIX_INFO_CREATE(e->info, e->n);
-    pmix_status_t rc = PMIX_ERR_NOMEM;
-    if (e->info != NULL)
-        rc = PMIx_Data_unpack(NULL, &buffer, e->info, &n, PMIX_INFO);
+    if (e->info == NULL)
+        error_no_memory();
+    pmix_status_t rc = PMIx_Data_unpack(NULL, &buffer, e->info, &n, PMIX_INFO);
     PMIX_DATA_BUFFER_DESTRUCT(&buffer);
     return rc == PMIX_SUCCESS && (size_t)n == e->n ? 0 : -1;
 }
@@ -111,13 +110,12 @@ static void pmix_event_notify_failed(struct pmix_net *n, uint32_t rank,
                                      const uint32_t *client, uint32_t count)
 {
     enum { AFFECTED, RANGE, INFOS };
-    struct pmix_event *e = calloc(1, sizeof *e);
+    struct pmix_event *e = mem_calloc(1, sizeof *e);
     pmix_data_array_t range = {.type = PMIX_PROC, .size = count};
     pmix_proc_t *target;
     PMIX_PROC_CREATE(target, count);
-    if (e != NULL)
-        PMIX_INFO_CREATE(e->info, INFOS);
-    if (e == NULL || e->info == NULL || target == NULL)
+    PMIX_INFO_CREATE(e->info, INFOS);
+    if (e->info == NULL || target == NULL)
         error_no_memory();
     e->n = INFOS;
     for (uint32_t i = 0; i < count; i++)
@@ -137,9 +135,7 @@ static void pmix_event_notify_failed(struct pmix_net *n, uint32_t rank,
 void pmix_event_failed(struct pmix_net *n, uint32_t rank)
 {
     const struct job_node *here = &n->job->node[n->job->here];
-    uint32_t *client = calloc(here->npes, sizeof *client), count = 0;
-    if (client == NULL)
-        error_no_memory();
+    uint32_t *client = mem_calloc(here->npes, sizeof *client), count = 0;
     for (uint32_t i = 0; i < here->npes; i++)
         if (n->connected[here->rank[i]] && here->rank[i] != rank)
             client[count++] = here->rank[i];
@@ -168,10 +164,8 @@ static void pmix_event_on_answer(struct pmix_net *n, struct pmix_request *r)
 static void pmix_event_answer(pmix_status_t status, void *arg)
 {
     struct pmix_host *h = arg;
-    struct pmix_host_post *p = calloc(1, sizeof *p);
+    struct pmix_host_post *p = mem_calloc(1, sizeof *p);
     (void)status;
-    if (p == NULL)
-        error_no_memory();
     p->handle = pmix_event_on_answer;
     pmix_host_put(h, p);
 }
@@ -199,9 +193,7 @@ int pmix_event_recv(struct pmix_net *n, const struct frame *f)
 {
     if (f->from == n->job->here)
         return 0;
-    struct pmix_event *e = calloc(1, sizeof *e);
-    if (e == NULL)
-        return -1;
+    struct pmix_event *e = mem_calloc(1, sizeof *e);
     if (pmix_event_read_event(f, e) != 0) {
         pmix_event_free_event(e);
         return -1;

@@ -10,6 +10,7 @@
 #include "tools/oshrun/util/error.h"
 #include "tools/oshrun/util/string_list.h"
 #include "tools/oshrun/pmix/pmix_int.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,11 +134,7 @@ static void pmix_host_set_segments(const struct job *job)
  */
 struct pmix_host *pmix_host_start(const struct job *job, const char *dir)
 {
-    struct pmix_host *h = calloc(1, sizeof *h);
-    if (h == NULL) {
-        error_report("no memory for the PMIx server");
-        return NULL;
-    }
+    struct pmix_host *h = mem_calloc(1, sizeof *h);
     h->job = job;
     h->dir = dir;
     memcpy(h->nspace, job->nspace, sizeof job->nspace);
@@ -158,14 +155,12 @@ struct pmix_host *pmix_host_start(const struct job *job, const char *dir)
 }
 
 /* The segment sizes that are set. */
-static int pmix_host_add_segments(char ***env)
+static void pmix_host_add_segments(char ***env)
 {
     static const char *const name[] = {DATA_SEGMENT_ENV, ENTRY_SEGMENT_ENV};
-    int rc = 0;
     for (size_t i = 0; i < sizeof name / sizeof *name; i++)
         if (getenv(name[i]) != NULL)
-            rc |= string_list_print(env, "%s=%s", name[i], getenv(name[i]));
-    return rc;
+            string_list_print(env, "%s=%s", name[i], getenv(name[i]));
 }
 
 char **pmix_host_env(struct pmix_host *h, uint32_t rank)
@@ -174,11 +169,11 @@ char **pmix_host_env(struct pmix_host *h, uint32_t rank)
     pmix_proc_t p;
     PMIX_PROC_LOAD(&p, h->nspace, rank);
     pmix_status_t rc = PMIx_server_setup_fork(&p, &env);
-    if (rc == PMIX_SUCCESS && pmix_host_add_segments(&env) != 0)
-        rc = PMIX_ERR_NOMEM;
-    if (rc == PMIX_SUCCESS)
-        return env;
-    string_list_free(env);
-    pmix_host_failed("the environment of a PE", rc);
-    return NULL;
+    if (rc != PMIX_SUCCESS) {
+        string_list_free(env);
+        pmix_host_failed("the environment of a PE", rc);
+        return NULL;
+    }
+    pmix_host_add_segments(&env);
+    return env;
 }

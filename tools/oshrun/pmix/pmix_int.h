@@ -128,14 +128,14 @@ pmix_server_module_t *pmix_upcalls(struct pmix_host *h);
 void pmix_request_free(struct pmix_request *r);
 /* Answers with an error, or with success without data. */
 void pmix_request_answer(struct pmix_request *r, pmix_status_t status);
-/* The same with data.  copy comes from pmix_copy; NULL: no memory. */
+/* The same with data.  copy comes from pmix_copy. */
 void pmix_request_answer_data(struct pmix_request *r, pmix_status_t status, void *copy,
                               size_t len);
-/* The same with the filled array of pmix_answer_new; NULL: no memory. */
+/* The same with the filled array of pmix_answer_new. */
 void pmix_request_answer_info(struct pmix_request *r, pmix_status_t status,
                               struct pmix_answer *a);
 struct pmix_answer *pmix_answer_new(size_t n);
-/* A copy for free; NULL: no memory. */
+/* A copy for free. */
 void *pmix_copy(const void *data, size_t len);
 /* Adds r to a list.  At its timeout r is answered with PMIX_ERR_TIMEOUT, but stays in
  * the list. */
@@ -149,10 +149,10 @@ void pmix_net_send(struct pmix_net *n, enum wire_type type, uint32_t to,
                    const struct pack *p);
 
 /* pmix_collective.c, loop. */
-int pmix_collective_open(struct pmix_net *n, const struct tree *tree);
+void pmix_collective_open(struct pmix_net *n, const struct tree *tree);
 void pmix_collective_post(struct pmix_net *n, struct pmix_request *r);
 
-/* pmix_modex.c, loop.  Each recv: 0, or -1: malformed, or no memory. */
+/* pmix_modex.c, loop.  Each recv: 0, or -1: malformed. */
 void pmix_modex_post(struct pmix_net *n, struct pmix_request *r);
 int pmix_modex_recv_ask(struct pmix_net *n, const struct frame *f);
 int pmix_modex_recv_answer(struct pmix_net *n, const struct frame *f);

@@ -9,6 +9,7 @@
 
 #include "tools/oshrun/util/error.h"
 #include "tools/oshrun/pmix/pmix_int.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,9 +187,11 @@ static int pmix_job_load(struct pmix_registration *r, const struct job *job,
     size_t capacity = JOB_INFOS + job->napps + job->npes;
     char *list[LISTS] = {NULL};
     int rc = pmix_job_list_nodes(job, list);
-    r->post = calloc(1, sizeof *r->post);
+    r->post = mem_calloc(1, sizeof *r->post);
     PMIX_INFO_CREATE(r->info, capacity);
-    if (rc == 0 && r->post != NULL && r->info != NULL)
+    if (r->info == NULL)
+        error_no_memory();
+    if (rc == 0)
         r->ninfo = pmix_job_load_job(r->info, job, dir, list[LIST_NODES],
                                      list[LIST_RANKS], list[LIST_PEERS]);
     for (int i = 0; i < LISTS; i++)

@@ -13,6 +13,7 @@
 #include "config.h"
 
 #include "tools/oshrun/pmix/pmix_int.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <stdlib.h>
 
@@ -44,7 +45,7 @@ void pmix_modex_post(struct pmix_net *n, struct pmix_request *r)
     pmix_request_wait(n, &n->modexes, r);
     if (n->lost[r->node])
         pmix_request_finish(&n->modexes, r, PMIX_ERR_LOST_CONNECTION);
-    else if (r->node != n->job->here && !p.failed)
+    else if (r->node != n->job->here)
         pmix_net_send(n, WIRE_MODEX_ASK, r->node, &p);
     else /* libpmix has the data of local PEs */
         pmix_request_finish(&n->modexes, r, PMIX_ERR_NOT_FOUND);
@@ -81,8 +82,7 @@ static void pmix_modex_answer(struct pmix_served *s, pmix_status_t status,
     pack_u64(&p, s->number);
     pack_u32(&p, (uint32_t)status);
     pack_bytes(&p, data, len);
-    if (!p.failed)
-        pmix_net_send(s->net, WIRE_MODEX_ANSWER, s->from, &p);
+    pmix_net_send(s->net, WIRE_MODEX_ANSWER, s->from, &p);
     pack_free(&p);
 }
 
@@ -108,17 +108,12 @@ static void pmix_modex_data(struct pmix_net *n, struct pmix_request *r)
 static void pmix_modex_on_data(pmix_status_t status, char *data, size_t len, void *arg)
 {
     struct pmix_served *s = arg;
-    struct pmix_host_post *post = calloc(1, sizeof *post);
-    struct pmix_request *r = calloc(1, sizeof *r);
-    if (post == NULL || r == NULL) {
-        free(post);
-        free(r);
-        return;
-    }
+    struct pmix_host_post *post = mem_calloc(1, sizeof *post);
+    struct pmix_request *r = mem_calloc(1, sizeof *r);
     r->served = s;
     r->data = pmix_copy(data, len);
-    r->len = r->data != NULL ? len : 0;
-    r->status = r->data != NULL ? status : PMIX_ERR_NOMEM;
+    r->len = len;
+    r->status = status;
     post->handle = pmix_modex_data;
     post->request = r;
     pmix_host_put(s->host, post);
@@ -159,9 +154,7 @@ int pmix_modex_recv_ask(struct pmix_net *n, const struct frame *f)
     uint32_t rank = unpack_u32(&u);
     if (!unpack_done(&u) || rank >= n->job->npes || n->node_of[rank] != n->job->here)
         return -1;
-    struct pmix_served *s = malloc(sizeof *s);
-    if (s == NULL)
-        return -1;
+    struct pmix_served *s = mem_alloc(sizeof *s);
     *s = (struct pmix_served){.next = n->served,
                               .net = n,
                               .host = n->host,

@@ -7,6 +7,8 @@
 #include "config.h"
 
 #include "tools/oshrun/pmix/pmix_int.h"
+#include "tools/oshrun/util/error.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,32 +43,25 @@ void pmix_request_answer(struct pmix_request *r, pmix_status_t status)
 
 void *pmix_copy(const void *data, size_t len)
 {
-    void *copy = malloc(len > 0 ? len : 1);
-    return copy != NULL && len > 0 ? memcpy(copy, data, len) : copy;
+    void *copy = mem_alloc(len);
+    return len > 0 ? memcpy(copy, data, len) : copy;
 }
 
 void pmix_request_answer_data(struct pmix_request *r, pmix_status_t status, void *copy,
                               size_t len)
 {
-    if (copy == NULL) {
-        pmix_request_answer(r, PMIX_ERR_NOMEM);
-        return;
-    }
     r->answered = true;
     r->modex(status, copy, len, r->arg, free, copy);
 }
 
 struct pmix_answer *pmix_answer_new(size_t n)
 {
-    struct pmix_answer *a = malloc(sizeof *a);
-    if (a == NULL)
-        return NULL;
+    struct pmix_answer *a = mem_alloc(sizeof *a);
     a->n = n;
     PMIX_INFO_CREATE(a->info, n);
-    if (a->info != NULL)
-        return a;
-    free(a);
-    return NULL;
+    if (a->info == NULL)
+        error_no_memory();
+    return a;
 }
 
 static void pmix_answer_free(void *arg)
@@ -79,10 +74,6 @@ static void pmix_answer_free(void *arg)
 void pmix_request_answer_info(struct pmix_request *r, pmix_status_t status,
                               struct pmix_answer *a)
 {
-    if (a == NULL) {
-        pmix_request_answer(r, PMIX_ERR_NOMEM);
-        return;
-    }
     r->answered = true;
     r->info(status, a->info, a->n, r->arg, pmix_answer_free, a);
 }
@@ -156,23 +147,18 @@ struct pmix_net *pmix_net_new(struct pmix_host *h, const struct job *job,
                               const struct tree *tree, const struct net_out *out,
                               struct loop *loop)
 {
-    struct pmix_net *n = calloc(1, sizeof *n);
-    if (n == NULL)
-        return NULL;
+    struct pmix_net *n = mem_calloc(1, sizeof *n);
     n->host = h;
     n->job = job;
     n->loop = loop;
     n->out = *out;
     n->node_of = job_node_of_pes(job);
-    n->ended = calloc(job->npes, sizeof *n->ended);
-    n->connected = calloc(job->npes, sizeof *n->connected);
-    n->failed = calloc(job->npes, sizeof *n->failed);
-    n->lost = calloc(job->nnodes, sizeof *n->lost);
-    if (n->node_of != NULL && n->ended != NULL && n->connected != NULL &&
-        n->failed != NULL && n->lost != NULL && pmix_collective_open(n, tree) == 0)
-        return n;
-    pmix_net_free(n);
-    return NULL;
+    n->ended = mem_calloc(job->npes, sizeof *n->ended);
+    n->connected = mem_calloc(job->npes, sizeof *n->connected);
+    n->failed = mem_calloc(job->npes, sizeof *n->failed);
+    n->lost = mem_calloc(job->nnodes, sizeof *n->lost);
+    pmix_collective_open(n, tree);
+    return n;
 }
 
 static void pmix_net_free_list(struct pmix_request **list)

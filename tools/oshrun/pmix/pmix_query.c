@@ -10,6 +10,8 @@
 #include "config.h"
 
 #include "tools/oshrun/pmix/pmix_int.h"
+#include "tools/oshrun/util/error.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <string.h>
 #include <sys/wait.h>
@@ -86,22 +88,24 @@ static void pmix_query_load_table(const struct pmix_net *n, pmix_info_t *info,
     pmix_proc_info_t *table;
     size_t used = 0;
     PMIX_PROC_INFO_CREATE(table, count > 0 ? count : 1);
-    for (uint32_t i = 0; table != NULL && i < count; i++) {
+    if (table == NULL)
+        error_no_memory();
+    for (uint32_t i = 0; i < count; i++) {
         const struct row row = pmix_query_read_row(&u);
         if (local && row.node != n->job->here)
             continue;
         pmix_proc_info_t *pe = &table[used++];
         PMIX_PROC_LOAD(&pe->proc, n->host->nspace, row.rank);
-        pe->hostname = strdup(n->job->node[row.node].name);
-        pe->executable_name = strdup(n->job->app[job_app_of(n->job, row.rank)].argv[0]);
+        pe->hostname = mem_strdup(n->job->node[row.node].name);
+        pe->executable_name =
+            mem_strdup(n->job->app[job_app_of(n->job, row.rank)].argv[0]);
         pe->pid = (pid_t)row.pid;
         pe->exit_code = pmix_query_exit_code_of(&row);
         pe->state = pmix_query_state_of(&row);
     }
     pmix_data_array_t array = {.type = PMIX_PROC_INFO, .size = used, .array = table};
     PMIX_INFO_LOAD(info, key, &array, PMIX_DATA_ARRAY);
-    if (table != NULL)
-        PMIX_PROC_INFO_FREE(table, count > 0 ? count : 1);
+    PMIX_PROC_INFO_FREE(table, count > 0 ? count : 1);
 }
 
 /* ---- answers ---------------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 
 #include "tools/oshrun/pmix/pmix_int.h"
 #include "tools/oshrun/util/ranks.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <signal.h>
 #include <stdarg.h>
@@ -29,11 +30,7 @@ static struct pmix_host *self;
 static pmix_status_t pmix_upcalls_post_frame(enum wire_type type, uint32_t rank,
                                              struct pack payload)
 {
-    struct pmix_host_post *p = calloc(1, sizeof *p);
-    if (p == NULL) {
-        pack_free(&payload);
-        return PMIX_ERR_NOMEM;
-    }
+    struct pmix_host_post *p = mem_calloc(1, sizeof *p);
     p->type = type;
     p->rank = rank;
     p->p = payload;
@@ -41,16 +38,12 @@ static pmix_status_t pmix_upcalls_post_frame(enum wire_type type, uint32_t rank,
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* Queues r, to be answered by the loop.  Takes ownership of r; r = NULL: no memory. */
+/* Queues r, to be answered by the loop.  Takes ownership of r. */
 static pmix_status_t pmix_upcalls_post_request(void (*handle)(struct pmix_net *,
                                                               struct pmix_request *),
                                                struct pmix_request *r)
 {
-    struct pmix_host_post *p = r != NULL && !r->key.failed ? calloc(1, sizeof *p) : NULL;
-    if (p == NULL) {
-        pmix_request_free(r);
-        return PMIX_ERR_NOMEM;
-    }
+    struct pmix_host_post *p = mem_calloc(1, sizeof *p);
     p->handle = handle;
     p->request = r;
     pmix_host_put(self, p);
@@ -68,9 +61,7 @@ static pmix_status_t pmix_upcalls_ranks_of(const pmix_proc_t *procs, size_t np,
                                            uint32_t **rank, uint32_t *n)
 {
     *n = 0;
-    *rank = calloc(np > 0 ? np : 1, sizeof **rank);
-    if (*rank == NULL)
-        return PMIX_ERR_NOMEM;
+    *rank = mem_calloc(np > 0 ? np : 1, sizeof **rank);
     bool all = np == 0;
     for (size_t i = 0; i < np; i++) {
         if (!pmix_upcalls_is_ours(&procs[i]))
@@ -211,18 +202,13 @@ static void pmix_upcalls_make_key(struct pmix_request *r, unsigned char kind,
 }
 
 /* Stores an error in r->status for the loop: libpmix does not forward one that the
- * upcall for a group returns.  like: callback and data, which it owns.  NULL: no memory.
- */
+ * upcall for a group returns.  like: callback and data, which it owns. */
 static struct pmix_request *
 pmix_upcalls_new_collective(const struct pmix_request *like, unsigned char kind,
                             const char *name, const pmix_proc_t *procs, size_t np,
                             const pmix_info_t *info, size_t n)
 {
-    struct pmix_request *r = malloc(sizeof *r);
-    if (r == NULL) {
-        free(like->data);
-        return NULL;
-    }
+    struct pmix_request *r = mem_alloc(sizeof *r);
     *r = *like;
     r->status = pmix_upcalls_ranks_of(procs, np, &r->rank, &r->nranks);
     if (r->status == PMIX_SUCCESS)
@@ -251,8 +237,7 @@ static void pmix_upcalls_copy_endpoints(struct pmix_request *r, const pmix_info_
     if (i == NULL || i->value.type != PMIX_BYTE_OBJECT || i->value.data.bo.size == 0)
         return;
     r->data = pmix_copy(i->value.data.bo.bytes, i->value.data.bo.size);
-    r->len = r->data != NULL ? i->value.data.bo.size : 0;
-    r->status = r->data != NULL ? r->status : PMIX_ERR_NOMEM;
+    r->len = i->value.data.bo.size;
 }
 
 static pmix_status_t pmix_upcalls_on_group(pmix_group_operation_t op, char *group,
@@ -268,7 +253,7 @@ static pmix_status_t pmix_upcalls_on_group(pmix_group_operation_t op, char *grou
             make && pmix_upcalls_flag(info, n, PMIX_GROUP_ASSIGN_CONTEXT_ID)};
     struct pmix_request *r = pmix_upcalls_new_collective(
         &like, make ? KIND_CONSTRUCT : KIND_DESTRUCT, group, procs, np, info, n);
-    if (r != NULL && make)
+    if (make)
         pmix_upcalls_copy_endpoints(r, info, n);
     return pmix_upcalls_post_request(pmix_collective_post, r);
 }
@@ -300,9 +285,7 @@ static pmix_status_t pmix_upcalls_on_modex(const pmix_proc_t *p, const pmix_info
 {
     if (!pmix_upcalls_is_ours(p) || p->rank == PMIX_RANK_WILDCARD)
         return PMIX_ERR_NOT_FOUND;
-    struct pmix_request *r = calloc(1, sizeof *r);
-    if (r == NULL)
-        return PMIX_ERR_NOMEM;
+    struct pmix_request *r = mem_calloc(1, sizeof *r);
     r->modex = cb;
     r->arg = arg;
     r->modex_rank = p->rank;
@@ -337,9 +320,9 @@ static pmix_status_t pmix_upcalls_on_notify(pmix_status_t code, const pmix_proc_
     if (range == PMIX_RANGE_LOCAL || range == PMIX_RANGE_PROC_LOCAL ||
         range == PMIX_RANGE_RM || self->job->nnodes == 1)
         return PMIX_OPERATION_SUCCEEDED;
-    struct pmix_request *r = calloc(1, sizeof *r);
+    struct pmix_request *r = mem_calloc(1, sizeof *r);
     struct pack p = {0};
-    if (r == NULL || pmix_event_pack(&p, code, source, range, info, n) != 0) {
+    if (pmix_event_pack(&p, code, source, range, info, n) != 0) {
         pack_free(&p);
         free(r);
         return PMIX_ERR_PACK_FAILURE;
@@ -377,14 +360,12 @@ static pmix_status_t pmix_upcalls_on_query(pmix_proc_t *p, pmix_query_t *queries
                                            size_t n, pmix_info_cbfunc_t cb, void *arg)
 {
     (void)p;
-    struct pmix_request *r = calloc(1, sizeof *r);
-    if (r == NULL)
-        return PMIX_ERR_NOMEM;
+    struct pmix_request *r = mem_calloc(1, sizeof *r);
     r->info = cb;
     r->arg = arg;
-    r->asked = calloc(pmix_upcalls_count_keys(queries, n) + 1, sizeof *r->asked);
-    pmix_status_t rc = r->asked != NULL ? PMIX_ERR_NOT_SUPPORTED : PMIX_ERR_NOMEM;
-    for (size_t i = 0; r->asked != NULL && i < n; i++) {
+    r->asked = mem_calloc(pmix_upcalls_count_keys(queries, n) + 1, sizeof *r->asked);
+    pmix_status_t rc = PMIX_ERR_NOT_SUPPORTED;
+    for (size_t i = 0; i < n; i++) {
         if (!pmix_upcalls_asks_for_us(&queries[i]))
             rc = PMIX_ERR_NOT_FOUND;
         for (char **k = queries[i].keys; k != NULL && *k != NULL; k++) {

@@ -12,6 +12,7 @@
 #include "tools/oshrun/util/error.h"
 #include "tools/oshrun/start/starter_int.h"
 #include "tools/oshrun/util/string_list.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -115,20 +116,16 @@ char *command_quote(const char *word)
 {
     char *text = NULL;
     size_t bytes;
-    FILE *f = open_memstream(&text, &bytes);
-    if (f == NULL)
-        return NULL;
+    FILE *f = mem_stream(&text, &bytes);
     shell_quote(f, word);
-    if (fclose(f) == 0)
-        return text;
-    free(text);
-    return NULL;
+    mem_stream_close(f);
+    return text;
 }
 
 char *command_host(const char *host)
 {
-    char *copy = strdup(host), *open = copy != NULL ? strchr(copy, '[') : NULL;
-    size_t len = copy != NULL ? strlen(copy) : 0;
+    char *copy = mem_strdup(host), *open = strchr(copy, '[');
+    size_t len = strlen(copy);
     if (open == NULL || copy[len - 1] != ']')
         return copy;
     copy[len - 1] = '\0';
@@ -152,9 +149,8 @@ static int command_look_up(const char *form)
     char path[PATH_MAX];
     if (!command_is_plain(form))
         return 0;
-    char *name = strndup(form, strcspn(form, BLANKS));
-    int rc =
-        name != NULL ? child_find(AT_FDCWD, getenv("PATH"), name, path, sizeof path) : 0;
+    char *name = mem_strndup(form, strcspn(form, BLANKS));
+    int rc = child_find(AT_FDCWD, getenv("PATH"), name, path, sizeof path);
     if (rc != 0)
         error_report("cannot run the launch agent '%s': %s", name, strerror(errno));
     free(name);
@@ -175,14 +171,14 @@ int command_make(struct command *c, const char *form, const char *daemon_path)
         return -1;
     command_set_name(c, form);
     c->script = command_script(form, why, sizeof why);
+    if (c->script == NULL) {
+        error_report("%s", why);
+        return -1;
+    }
     char *path = command_quote(daemon_path);
-    if (path == NULL || asprintf(&c->remote, "exec %s " DAEMON_OPTION, path) < 0)
-        c->remote = NULL;
+    c->remote = mem_print("exec %s " DAEMON_OPTION, path);
     free(path);
-    if (c->script != NULL && c->remote != NULL)
-        return 0;
-    error_report("%s", *why != '\0' ? why : "no memory for the launch agent");
-    return -1;
+    return 0;
 }
 
 void command_free(struct command *c)

@@ -6,6 +6,7 @@
 #include "tools/oshrun/util/error.h"
 #include "tools/oshrun/daemon/bootstrap.h"
 #include "tools/oshrun/start/daemons_int.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -96,7 +97,7 @@ static void daemons_on_agent_line(void *arg, uint32_t node, const char *line)
     struct daemon_conn *dc = node == STARTER_ALL ? &ds->conn[0] : &ds->conn[node];
     if (dc->state == CONN_STARTED) {
         free(dc->said);
-        dc->said = strdup(line);
+        dc->said = mem_strdup(line);
         return;
     }
     if (!ds->failed && !ds->ending && !ds->stopping)
@@ -197,11 +198,8 @@ static void daemons_on_up(void *arg, uint32_t node, const char *host)
 static void daemons_on_accepted(void *arg, int fd, struct seal *seal)
 {
     struct daemons *ds = arg;
-    struct link **more = realloc(ds->unidentified,
-                                 ((size_t)ds->nunidentified + 1) * sizeof(struct link *));
-    if (more == NULL)
-        error_no_memory();
-    ds->unidentified = more;
+    ds->unidentified = mem_resize(ds->unidentified, (size_t)ds->nunidentified + 1,
+                                  sizeof(struct link *));
     struct link *l = link_open(ds->loop, fd, seal, ds->o->timeout_ms, LINK_AWAKE,
                                &daemons_link_events, ds);
     if (l != NULL)
@@ -233,14 +231,12 @@ static void daemons_on_here(void *arg, const struct frame *f)
     daemon_recv(ds->here, f);
 }
 
-static int daemons_alloc_conns(struct daemons *ds)
+static void daemons_alloc_conns(struct daemons *ds)
 {
     const struct job *job = ds->job;
-    ds->conn = calloc(job->nnodes, sizeof *ds->conn);
-    ds->pe = calloc(job->npes, sizeof *ds->pe);
-    ds->host = calloc(job->nnodes, sizeof *ds->host);
-    if (ds->conn == NULL || ds->pe == NULL || ds->host == NULL)
-        return -1;
+    ds->conn = mem_calloc(job->nnodes, sizeof *ds->conn);
+    ds->pe = mem_calloc(job->npes, sizeof *ds->pe);
+    ds->host = mem_calloc(job->nnodes, sizeof *ds->host);
     for (uint32_t i = 0; i < job->nnodes; i++) {
         ds->host[i] = job->node[i].name;
         ds->conn[i].node = i;
@@ -248,19 +244,15 @@ static int daemons_alloc_conns(struct daemons *ds)
         for (uint32_t k = 0; k < job->node[i].npes; k++)
             ds->pe[job->node[i].rank[k]].node = i;
     }
-    return 0;
 }
 
-static int daemons_make_tree(struct daemons *ds)
+static void daemons_make_tree(struct daemons *ds)
 {
     struct tree t = daemons_ft_tree(ds);
     job_pack(&ds->job_bytes, ds->job);
     ds->gather = gather_new(&t, WIRE_FRONT, &ds->out, NULL, NULL);
-    if (ds->gather != NULL && !ds->job_bytes.failed && daemons_ft_open(ds) == 0 &&
-        route_open(&ds->route, &t, WIRE_FRONT) == 0)
-        return 0;
-    error_report("no memory for %u nodes", t.nnodes);
-    return -1;
+    daemons_ft_open(ds);
+    route_open(&ds->route, &t, WIRE_FRONT);
 }
 
 static int daemons_open_listener(struct daemons *ds)
@@ -351,11 +343,7 @@ static int daemons_start_here(struct daemons *ds, struct rlimit files)
 int daemons_start(struct daemons **out, struct front *f, const struct reaper *reaper,
                   struct rlimit files)
 {
-    struct daemons *ds = *out = calloc(1, sizeof *ds);
-    if (ds == NULL) {
-        error_report("no memory for the nodes of the job");
-        return DAEMONS_EXIT_ERROR;
-    }
+    struct daemons *ds = *out = mem_calloc(1, sizeof *ds);
     ds->front = f;
     ds->job = &f->job;
     ds->o = f->o;
@@ -369,14 +357,11 @@ int daemons_start(struct daemons **out, struct front *f, const struct reaper *re
         ds->window = WINDOW_MIN;
     if (ds->window > WINDOW_MAX)
         ds->window = WINDOW_MAX;
-    if (daemons_alloc_conns(ds) != 0) {
-        error_report("no memory for %u nodes", ds->job->nnodes);
-        return DAEMONS_EXIT_ERROR;
-    }
+    daemons_alloc_conns(ds);
     if (f->plan.kind == PLAN_HERE)
         return daemons_start_here(ds, files);
-    return daemons_make_tree(ds) == 0 && daemons_open_listener(ds) == 0 &&
-                   daemons_begin(ds, files) == 0
+    daemons_make_tree(ds);
+    return daemons_open_listener(ds) == 0 && daemons_begin(ds, files) == 0
                ? 0
                : DAEMONS_EXIT_ERROR;
 }

@@ -11,6 +11,7 @@
 #include "config.h"
 
 #include "tools/oshrun/start/daemons_int.h"
+#include "tools/oshrun/util/mem.h"
 
 #include "tools/oshrun/front/front_ft.h"
 #include "tools/oshrun/pmix/pmix_net.h"
@@ -35,12 +36,11 @@ static bool daemons_ft_is_absent(void *arg, const void *key, size_t len, uint32_
     return pmix_net_is_absent(key, len, &ds->job->node[node], ds->pe_failed);
 }
 
-int daemons_ft_open(struct daemons *ds)
+void daemons_ft_open(struct daemons *ds)
 {
-    ds->pe_failed = calloc(ds->job->npes, sizeof *ds->pe_failed);
-    if (ds->pe_failed != NULL && ds->job->ft.on)
+    ds->pe_failed = mem_calloc(ds->job->npes, sizeof *ds->pe_failed);
+    if (ds->job->ft.on)
         gather_set_absent(ds->gather, daemons_ft_is_absent, ds);
-    return ds->pe_failed != NULL ? 0 : -1;
 }
 
 void daemons_ft_lost(struct daemons *ds, uint32_t node, const char *why)

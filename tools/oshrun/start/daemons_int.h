@@ -124,8 +124,7 @@ void daemons_on_report_limit(void *arg);
 /* daemons_ft.c: SHMEM_FT=continue. */
 /* All nodes are children of the front end, so that none depends on another. */
 struct tree daemons_ft_tree(const struct daemons *ds);
-/* 0, or -1: no memory. */
-int daemons_ft_open(struct daemons *ds);
+void daemons_ft_open(struct daemons *ds);
 /* As daemons_lost, for a node that had the job. */
 void daemons_ft_lost(struct daemons *ds, uint32_t node, const char *why);
 /* Event FAILED of a daemon that had started its PEs. */

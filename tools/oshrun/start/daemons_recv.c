@@ -5,6 +5,7 @@
 
 #include "tools/oshrun/util/error.h"
 #include "tools/oshrun/start/daemons_int.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,7 +106,7 @@ static void daemons_recv_hello(struct daemons *ds, struct link *l, const struct 
     daemons_set_deadline(ds, dc, 0); /* no limit until its parent has its place */
     dc->direct = l;
     dc->clock_ns = (int64_t)(loop_now_ns() - clock_ns);
-    dc->addresses = strdup(addresses);
+    dc->addresses = mem_strdup(addresses);
     starter_arrived(ds->starter, node);
     if (++ds->staged[DAEMON_STAGE_CALLED] == ds->job->nnodes)
         timing_stage(&ds->front->timing, DAEMON_STAGE_CALLED);

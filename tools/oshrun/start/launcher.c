@@ -13,6 +13,7 @@
 #include "tools/oshrun/map/hosts.h"
 #include "tools/oshrun/start/launcher.h"
 #include "tools/oshrun/util/string_list.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -47,13 +48,11 @@ struct cmdline {
     enum family family;
     const struct options *o;
     char **word; /* NULL-terminated */
-    bool no_memory;
 };
 
 static void launcher_add_word(struct cmdline *c, char *word)
 {
-    if (string_list_add(&c->word, word) != 0)
-        c->no_memory = true;
+    string_list_add(&c->word, word);
 }
 
 /* Adds "--option=" with the value in one word; "--option " in two words. */
@@ -61,11 +60,10 @@ static void launcher_add(struct cmdline *c, const char *option, const char *valu
 {
     const char *space = strchr(option, ' ');
     if (space != NULL) {
-        launcher_add_word(c, strndup(option, (size_t)(space - option)));
+        launcher_add_word(c, mem_strndup(option, (size_t)(space - option)));
         option = space + 1;
     }
-    if (string_list_print(&c->word, "%s%s", option, value) != 0)
-        c->no_memory = true;
+    string_list_print(&c->word, "%s%s", option, value);
 }
 
 /* ---- options ---------------------------------------------------------------------- */
@@ -171,20 +169,19 @@ static int launcher_check(const struct cmdline *c)
 
 /* ---- hosts ------------------------------------------------------------------------ */
 
-/* "a:4,b", or for srun "a,b".  NULL: no memory. */
+/* "a:4,b", or for srun "a,b". */
 static char *launcher_join_hosts(const struct hosts *h)
 {
     char *text = NULL;
     size_t len;
-    FILE *m = open_memstream(&text, &len);
-    if (m == NULL)
-        return NULL;
+    FILE *m = mem_stream(&text, &len);
     for (uint32_t i = 0; i < h->count; i++) {
         fprintf(m, "%s%s", i > 0 ? "," : "", h->host[i].name);
         if (h->host[i].slots > 0)
             fprintf(m, ":%u", h->host[i].slots);
     }
-    return fclose(m) == 0 ? text : NULL;
+    mem_stream_close(m);
+    return text;
 }
 
 static int launcher_add_host_list(struct cmdline *c, const struct hosts *h)
@@ -200,9 +197,7 @@ static int launcher_add_host_list(struct cmdline *c, const struct hosts *h)
     snprintf(count, sizeof count, "%u", h->count);
     if (c->family == SRUN)
         launcher_add(c, "--nodes=", count);
-    launcher_add(c, c->family == SRUN ? "--nodelist=" : "--host ",
-                 list != NULL ? list : "");
-    c->no_memory = c->no_memory || list == NULL;
+    launcher_add(c, c->family == SRUN ? "--nodelist=" : "--host ", list);
     free(list);
     return 0;
 }
@@ -247,7 +242,7 @@ static int launcher_find_family(struct cmdline *c)
 static int launcher_make(struct cmdline *c)
 {
     int rc = launcher_find_family(c);
-    launcher_add_word(c, strdup(c->o->launcher));
+    launcher_add_word(c, mem_strdup(c->o->launcher));
     if (rc == 0)
         rc = launcher_add_options(c);
     if (rc == 0)
@@ -255,11 +250,7 @@ static int launcher_make(struct cmdline *c)
     if (rc == 0)
         rc = launcher_add_hosts(c);
     for (char *const *a = c->o->argv; *a != NULL; a++)
-        launcher_add_word(c, strdup(*a));
-    if (rc == 0 && c->no_memory) {
-        error_report("no memory for the command of %s", c->o->launcher);
-        rc = EXIT_ERROR;
-    }
+        launcher_add_word(c, mem_strdup(*a));
     return rc;
 }
 

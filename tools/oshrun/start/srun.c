@@ -9,6 +9,7 @@
 
 #include "tools/oshrun/start/starter_int.h"
 #include "tools/oshrun/util/string_list.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,8 +63,8 @@ static bool srun_is_kept(const char *assignment)
 char **srun_env(void)
 {
     size_t n = string_list_count(environ), to = 0;
-    char **env = calloc(n + 1, sizeof *env);
-    for (size_t i = 0; env != NULL && i < n; i++)
+    char **env = mem_calloc(n + 1, sizeof *env);
+    for (size_t i = 0; i < n; i++)
         if (srun_is_kept(environ[i]))
             env[to++] = environ[i];
     return env;
@@ -73,33 +74,26 @@ static char *srun_node_list(const struct starter_config *c)
 {
     char *text = NULL;
     size_t len;
-    FILE *f = open_memstream(&text, &len);
-    if (f == NULL)
-        return NULL;
+    FILE *f = mem_stream(&text, &len);
     for (uint32_t i = 0; i < c->nnodes; i++)
         fprintf(f, "%s%s", i > 0 ? "," : "", c->host[i]);
-    if (fclose(f) == 0)
-        return text;
-    free(text);
-    return NULL;
+    mem_stream_close(f);
+    return text;
 }
 
 char **srun_argv(const struct starter_config *c)
 {
     char **argv = NULL, *nodes = srun_node_list(c);
-    int rc = nodes == NULL ? -1 : string_list_print(&argv, "srun");
-    rc |= string_list_print(&argv, "--nodes=%u", c->nnodes);
-    rc |= string_list_print(&argv, "--ntasks=%u", c->nnodes);
-    rc |= string_list_print(&argv, "--nodelist=%s", nodes != NULL ? nodes : "");
+    string_list_print(&argv, "srun");
+    string_list_print(&argv, "--nodes=%u", c->nnodes);
+    string_list_print(&argv, "--ntasks=%u", c->nnodes);
+    string_list_print(&argv, "--nodelist=%s", nodes);
     for (size_t i = 0; i < OPTIONS; i++)
-        rc |= string_list_print(&argv, "%s", options[i]);
-    rc |= string_list_print(&argv, "%s", c->daemon_path);
-    rc |= string_list_print(&argv, DAEMON_OPTION);
+        string_list_print(&argv, "%s", options[i]);
+    string_list_print(&argv, "%s", c->daemon_path);
+    string_list_print(&argv, DAEMON_OPTION);
     free(nodes);
-    if (rc == 0)
-        return argv;
-    string_list_free(argv);
-    return NULL;
+    return argv;
 }
 
 bool srun_is_noise(const char *line)

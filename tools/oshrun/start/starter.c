@@ -15,6 +15,7 @@
 #include "tools/oshrun/daemon/bootstrap.h"
 #include "tools/oshrun/start/starter_int.h"
 #include "tools/oshrun/util/string_list.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <errno.h>
 #include <event2/buffer.h>
@@ -272,32 +273,23 @@ static void starter_release(struct starter *s)
     free(s);
 }
 
-static int starter_report_no_memory(void)
-{
-    error_report("no memory to start the node daemons");
-    return -1;
-}
-
-static int starter_make_agents(struct starter *s, const struct starter_config *c)
+static void starter_make_agents(struct starter *s, const struct starter_config *c)
 {
     bool all = c->kind == STARTER_SRUN;
     s->count = all ? 1 : c->nnodes;
-    s->agent = calloc(s->count, sizeof *s->agent);
-    s->daemon_path = strdup(c->daemon_path);
+    s->agent = mem_calloc(s->count, sizeof *s->agent);
+    s->daemon_path = mem_strdup(c->daemon_path);
     s->line_size = strlen(c->line) + 1;
     s->line = seal_memory_alloc(s->line_size);
-    if (s->agent == NULL || s->daemon_path == NULL || s->line == NULL)
-        return starter_report_no_memory();
+    if (s->line == NULL)
+        error_no_memory();
     memcpy(s->line, c->line, s->line_size);
     for (uint32_t i = 0; i < s->count; i++) {
         struct agent *a = &s->agent[i];
         agent_init(a, s, all ? STARTER_ALL : i);
         a->local = c->kind == STARTER_LOCAL || (c->kind == STARTER_AGENT && c->local[i]);
         a->host = all || a->local ? NULL : command_host(c->host[i]);
-        if (!all && !a->local && a->host == NULL)
-            return starter_report_no_memory();
     }
-    return 0;
 }
 
 static int starter_make_srun(struct starter *s, const struct starter_config *c)
@@ -311,16 +303,17 @@ static int starter_make_srun(struct starter *s, const struct starter_config *c)
     }
     s->srun_argv = srun_argv(c);
     s->srun_env = srun_env();
-    return s->srun_argv == NULL || s->srun_env == NULL ? starter_report_no_memory() : 0;
+    return 0;
 }
 
 static int starter_make(struct starter *s, const struct starter_config *c)
 {
     bool any_remote = false;
-    int rc = starter_make_agents(s, c);
-    for (uint32_t i = 0; rc == 0 && i < s->count; i++)
+    int rc = 0;
+    starter_make_agents(s, c);
+    for (uint32_t i = 0; i < s->count; i++)
         any_remote = any_remote || !s->agent[i].local;
-    if (rc == 0 && c->kind == STARTER_SRUN)
+    if (c->kind == STARTER_SRUN)
         rc = starter_make_srun(s, c);
     if (rc == 0 && c->kind == STARTER_AGENT && any_remote)
         rc = command_make(&s->command, c->agent, c->daemon_path);
@@ -330,11 +323,7 @@ static int starter_make(struct starter *s, const struct starter_config *c)
 struct starter *starter_begin(struct loop *loop, const struct starter_config *config,
                               const struct starter_events *events, void *arg)
 {
-    struct starter *s = calloc(1, sizeof *s);
-    if (s == NULL) {
-        starter_report_no_memory();
-        return NULL;
-    }
+    struct starter *s = mem_calloc(1, sizeof *s);
     s->loop = loop;
     s->events = events;
     s->arg = arg;

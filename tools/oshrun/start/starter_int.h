@@ -71,8 +71,7 @@ struct command {
 int command_make(struct command *c, const char *form, const char *daemon_path);
 void command_free(struct command *c);
 
-/* form with %h and %c as "$1" and "$2".  NULL: no memory, or an error message is in
- * why. */
+/* form with %h and %c as "$1" and "$2".  NULL: an error message is in why. */
 char *command_script(const char *form, char *why, size_t len);
 
 /* Quotes word for a shell. */
@@ -81,7 +80,7 @@ char *command_quote(const char *word);
 /* The name of the host for the agent: IPv6 addresses without brackets. */
 char *command_host(const char *host);
 
-/* NULL: no memory.  Free with string_list_free; env is only a list. */
+/* Free with string_list_free; env is only a list. */
 char **srun_argv(const struct starter_config *config);
 char **srun_env(void);
 

@@ -42,8 +42,7 @@ const char *error_last(void)
 
 _Noreturn void error_no_memory(void)
 {
-    static const char text[] =
-        "oshrun: out of memory for a message of the job; ending the job\n";
+    static const char text[] = "oshrun: out of memory; ending the job\n";
     if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
         _exit(EXIT_FAILURE);
     _exit(EXIT_FAILURE);

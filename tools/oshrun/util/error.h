@@ -16,8 +16,8 @@ typedef void error_fn(const char *error_text);
 /* Redirects error messages to fn; NULL: back to standard error. */
 void error_redirect(error_fn *fn);
 
-/* Out of memory for data that must not be lost: prints a message and exits.  The job
- * then ends, by the reaper or because the peers see their links go down. */
+/* Out of memory (mem.h): prints a message and exits.  The job then ends, by the reaper or
+ * because the peers see their links go down. */
 _Noreturn void error_no_memory(void);
 
 /* Reports an error.  The message has neither the prefix "oshrun: " nor a newline. */

@@ -5,6 +5,7 @@
 #include "tools/oshrun/util/job.h"
 #include "tools/oshrun/util/string_list.h"
 #include "tools/oshrun/net/pack.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,8 +29,8 @@ uint32_t job_app_of(const struct job *job, uint32_t rank)
 
 uint32_t *job_node_of_pes(const struct job *job)
 {
-    uint32_t *node_of = calloc(job->npes, sizeof *node_of);
-    for (uint32_t n = 0; node_of != NULL && n < job->nnodes; n++)
+    uint32_t *node_of = mem_calloc(job->npes, sizeof *node_of);
+    for (uint32_t n = 0; n < job->nnodes; n++)
         for (uint32_t i = 0; i < job->node[n].npes; i++)
             node_of[job->node[n].rank[i]] = n;
     return node_of;
@@ -48,10 +49,6 @@ static void job_pack_list(struct pack *p, char *const *list)
 static void job_pack_map(struct pack *p, const struct job *job)
 {
     uint32_t *node_of = job_node_of_pes(job);
-    if (node_of == NULL) {
-        p->failed = true;
-        return;
-    }
     uint32_t runs = 1, first = 0;
     for (uint32_t r = 1; r < job->npes; r++)
         runs += node_of[r] != node_of[r - 1];
@@ -117,11 +114,7 @@ static char *job_unpack_text(struct unpack *u)
 static char **job_unpack_list(struct unpack *u)
 {
     uint32_t n = unpack_count(u, STRING_MIN);
-    char **list = calloc((size_t)n + 1, sizeof *list);
-    if (list == NULL) {
-        u->failed = true;
-        return NULL;
-    }
+    char **list = mem_calloc((size_t)n + 1, sizeof *list);
     for (uint32_t i = 0; i < n && !u->failed; i++)
         u->failed = (list[i] = job_unpack_text(u)) == NULL;
     return list;
@@ -136,12 +129,10 @@ static void job_unpack_node(struct unpack *u, struct job_node *node, uint32_t mo
         u->failed = true;
         return;
     }
-    node->rank = calloc(node->npes, sizeof *node->rank);
+    node->rank = mem_calloc(node->npes, sizeof *node->rank);
     bool cpus = unpack_u8(u) != 0;
     if (cpus)
-        node->cpus = calloc(node->npes, sizeof *node->cpus);
-    if (node->rank == NULL || (cpus && node->cpus == NULL))
-        u->failed = true;
+        node->cpus = mem_calloc(node->npes, sizeof *node->cpus);
     for (uint32_t i = 0; cpus && !u->failed && i < node->npes; i++)
         node->cpus[i] = job_unpack_text(u);
 }
@@ -149,10 +140,8 @@ static void job_unpack_node(struct unpack *u, struct job_node *node, uint32_t mo
 /* Assigns the ranks to the nodes; fails unless each node gets exactly its npes ranks. */
 static void job_unpack_map(struct unpack *u, struct job *job)
 {
-    uint32_t *filled = calloc(job->nnodes, sizeof *filled);
+    uint32_t *filled = mem_calloc(job->nnodes, sizeof *filled);
     uint32_t runs = unpack_count(u, RUN_BYTES), rank = 0;
-    if (filled == NULL)
-        u->failed = true;
     for (uint32_t i = 0; i < runs && !u->failed; i++) {
         uint32_t node = unpack_u32(u), n = unpack_u32(u);
         if (node >= job->nnodes || n > job->node[node].npes - filled[node]) {
@@ -172,9 +161,8 @@ static void job_unpack_nodes(struct unpack *u, struct job *job)
 {
     job->npes = unpack_u32(u);
     job->nnodes = unpack_count(u, NODE_MIN);
-    job->node = calloc((size_t)job->nnodes + 1, sizeof *job->node);
-    if (job->node == NULL || job->npes == 0 || job->npes > NPES_MAX || job->nnodes == 0) {
-        job->nnodes = job->node == NULL ? 0 : job->nnodes;
+    job->node = mem_calloc((size_t)job->nnodes + 1, sizeof *job->node);
+    if (job->npes == 0 || job->npes > NPES_MAX || job->nnodes == 0) {
         u->failed = true;
         return;
     }
@@ -189,11 +177,7 @@ static void job_unpack_apps(struct unpack *u, struct job *job)
 {
     uint32_t first = 0;
     job->napps = unpack_count(u, APP_MIN);
-    job->app = calloc((size_t)job->napps + 1, sizeof *job->app);
-    if (job->app == NULL) {
-        job->napps = 0;
-        u->failed = true;
-    }
+    job->app = mem_calloc((size_t)job->napps + 1, sizeof *job->app);
     for (uint32_t i = 0; i < job->napps && !u->failed; i++) {
         struct job_app *app = &job->app[i];
         *app = (struct job_app){.first = first, .npes = unpack_u32(u)};
@@ -235,9 +219,7 @@ static void job_unpack_ft(struct unpack *u, struct job_ft *ft)
 
 struct job *job_unpack(struct unpack *u, uint32_t here)
 {
-    struct job *job = calloc(1, sizeof *job);
-    if (job == NULL)
-        return NULL;
+    struct job *job = mem_calloc(1, sizeof *job);
     const char *nspace = unpack_string(u);
     if (nspace == NULL || strlen(nspace) >= sizeof job->nspace)
         u->failed = true;

@@ -63,7 +63,7 @@ struct job {
 /* Index of the program of PE rank. */
 uint32_t job_app_of(const struct job *job, uint32_t rank);
 
-/* The index of the node of each PE, for free; NULL: no memory. */
+/* The index of the node of each PE, for free. */
 uint32_t *job_node_of_pes(const struct job *job);
 
 struct pack;

@@ -9,6 +9,8 @@ tools_oshrun_liboshrun_a_SOURCES += \
 	tools/oshrun/util/job.h \
 	tools/oshrun/util/loop.c \
 	tools/oshrun/util/loop.h \
+	tools/oshrun/util/mem.c \
+	tools/oshrun/util/mem.h \
 	tools/oshrun/util/ranks.c \
 	tools/oshrun/util/ranks.h \
 	tools/oshrun/util/string_list.c \

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "tools/oshrun/util/string_list.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -16,28 +17,20 @@ size_t string_list_count(char *const *list)
     return n;
 }
 
-int string_list_add(char ***list, char *word)
+void string_list_add(char ***list, char *word)
 {
     size_t n = *list != NULL ? string_list_count(*list) : 0;
-    char **grown = word != NULL ? realloc(*list, (n + 2) * sizeof *grown) : NULL;
-    if (grown == NULL) {
-        free(word);
-        return -1;
-    }
-    grown[n] = word;
-    grown[n + 1] = NULL;
-    *list = grown;
-    return 0;
+    *list = mem_resize(*list, n + 2, sizeof **list);
+    (*list)[n] = word;
+    (*list)[n + 1] = NULL;
 }
 
-int string_list_print(char ***list, const char *format, ...)
+void string_list_print(char ***list, const char *format, ...)
 {
-    char *word;
     va_list ap;
     va_start(ap, format);
-    int n = vasprintf(&word, format, ap);
+    string_list_add(list, mem_vprint(format, ap));
     va_end(ap);
-    return string_list_add(list, n >= 0 ? word : NULL);
 }
 
 void string_list_free(char **list)

@@ -17,13 +17,12 @@
 /* Number of strings before the NULL. */
 size_t string_list_count(char *const *list);
 
-/* Appends word, which the list owns from now on.  *list = NULL: an empty list.  0, or -1,
- * with word freed: no memory, or word is NULL. */
-int string_list_add(char ***list, char *word);
+/* Appends word, which the list owns from now on.  *list = NULL: an empty list. */
+void string_list_add(char ***list, char *word);
 
 /* The same with a formatted word. */
-__attribute__((format(printf, 2, 3))) int string_list_print(char ***list,
-                                                            const char *format, ...);
+__attribute__((format(printf, 2, 3))) void string_list_print(char ***list,
+                                                             const char *format, ...);
 
 /* Frees the list and its strings; list may be NULL. */
 void string_list_free(char **list);
