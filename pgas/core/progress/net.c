@@ -96,7 +96,8 @@ static void net_add_reason(char *reasons, const char *name, const char *why)
              why);
 }
 
-/* Opens the first usable transport.  False if there is none; `reasons` says why. */
+/* Opens the first usable transport.  False if there is none; `reasons` says why.  Without
+ * memory no other one is tried: the other PEs have the first. */
 static bool net_open_one(struct net *n, char *reasons)
 {
     char why[TRANSPORT_TEXT_MAX];
@@ -115,7 +116,10 @@ static bool net_open_one(struct net *n, char *reasons)
             hook_wrap(t);
             t = &transport_hook;
         }
-        if (t->open(&n->world, &n->open, why) == 0) {
+        int rc = t->open(&n->world, &n->open, why);
+        if (rc == -ENOMEM)
+            log_die("shmem_init: no memory for the network transport %s", t->name);
+        if (rc == 0) {
             n->t = t;
             return true;
         }
