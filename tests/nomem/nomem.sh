@@ -36,7 +36,8 @@ is_empty() {
 }
 
 # outcome_of DIR: prints what the job did: continues | message | silent | verbose | hangs |
-# wrong | leaves | unreached, with its status.
+# wrong | leaves | unreached.  Beside the sentence about memory, oshrun names the node that it
+# lost, and so may a PE of another node.
 outcome_of() {
     status=$(cat "$1/status")
     lines=$(grep -c . "$1/err" || :)
@@ -52,7 +53,7 @@ outcome_of() {
         [ "$right" = 4 ] && echo continues || echo wrong
     elif [ "$sentences" = 0 ]; then
         echo silent
-    elif [ "$sentences" = 1 ] && [ "$lines" -le 2 ]; then
+    elif [ "$sentences" = 1 ] && [ "$lines" -le 3 ]; then
         echo message
     else
         echo verbose

@@ -60,9 +60,7 @@ static int pmix_event_unpack_infos(struct pmix_event *e, const void *data, size_
     int32_t n = (int32_t)e->n;
     PMIX_DATA_BUFFER_CONSTRUCT(&buffer);
     PMIx_Data_load(&buffer, &bytes); /* buffer owns the bytes now */
-    PMIX_INFO_CREATE(e->info, e->n);
-    if (e->info == NULL)
-        error_no_memory();
+    e->info = pmix_infos_new(e->n);
     pmix_status_t rc = PMIx_Data_unpack(NULL, &buffer, e->info, &n, PMIX_INFO);
     PMIX_DATA_BUFFER_DESTRUCT(&buffer);
     return rc == PMIX_SUCCESS && (size_t)n == e->n ? 0 : -1;
@@ -114,9 +112,9 @@ static void pmix_event_notify_failed(struct pmix_net *n, uint32_t rank,
     pmix_data_array_t range = {.type = PMIX_PROC, .size = count};
     pmix_proc_t *target;
     PMIX_PROC_CREATE(target, count);
-    PMIX_INFO_CREATE(e->info, INFOS);
-    if (e->info == NULL || target == NULL)
+    if (target == NULL)
         error_no_memory();
+    e->info = pmix_infos_new(INFOS);
     e->n = INFOS;
     for (uint32_t i = 0; i < count; i++)
         PMIX_PROC_LOAD(&target[i], n->host->nspace, client[i]);

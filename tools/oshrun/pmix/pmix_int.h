@@ -117,6 +117,8 @@ struct pmix_net {
 
 /* Queues p and takes ownership of it. */
 void pmix_host_put(struct pmix_host *h, struct pmix_host_post *p);
+/* n > 0 empty elements, for PMIX_INFO_FREE. */
+pmix_info_t *pmix_infos_new(size_t n);
 void pmix_load_u32(pmix_info_t *info, const char *key, uint32_t value);
 /* Reports that the call `what` has failed; returns -1. */
 int pmix_host_failed(const char *what, pmix_status_t rc);

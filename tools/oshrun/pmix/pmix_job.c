@@ -58,6 +58,15 @@ static int pmix_job_list_nodes(const struct job *job, char *list[LISTS])
     return rc;
 }
 
+pmix_info_t *pmix_infos_new(size_t n)
+{
+    pmix_info_t *info;
+    PMIX_INFO_CREATE(info, n);
+    if (info == NULL)
+        error_no_memory();
+    return info;
+}
+
 void pmix_load_u32(pmix_info_t *info, const char *key, uint32_t value)
 {
     PMIX_INFO_LOAD(info, key, &value, PMIX_UINT32);
@@ -79,8 +88,7 @@ static void pmix_job_load_pe(pmix_info_t *info, const struct job *job, uint32_t 
                              uint32_t i)
 {
     uint32_t rank = job->node[node].rank[i], app = job_app_of(job, rank);
-    pmix_info_t *pe;
-    PMIX_INFO_CREATE(pe, PE_INFOS);
+    pmix_info_t *pe = pmix_infos_new(PE_INFOS);
     pmix_job_load_rank(&pe[0], PMIX_RANK, rank);
     pmix_job_load_u16(&pe[1], PMIX_LOCAL_RANK, i);
     pmix_job_load_u16(&pe[2], PMIX_NODE_RANK, i);
@@ -96,8 +104,7 @@ static void pmix_job_load_pe(pmix_info_t *info, const struct job *job, uint32_t 
 /* Data of a program. */
 static void pmix_job_load_app(pmix_info_t *info, const struct job *job, uint32_t app)
 {
-    pmix_info_t *a;
-    PMIX_INFO_CREATE(a, APP_INFOS);
+    pmix_info_t *a = pmix_infos_new(APP_INFOS);
     pmix_load_u32(&a[0], PMIX_APPNUM, app);
     pmix_load_u32(&a[1], PMIX_APP_SIZE, job->app[app].npes);
     pmix_job_load_rank(&a[2], PMIX_APPLDR, job->app[app].first);
@@ -188,9 +195,7 @@ static int pmix_job_load(struct pmix_registration *r, const struct job *job,
     char *list[LISTS] = {NULL};
     int rc = pmix_job_list_nodes(job, list);
     r->post = mem_calloc(1, sizeof *r->post);
-    PMIX_INFO_CREATE(r->info, capacity);
-    if (r->info == NULL)
-        error_no_memory();
+    r->info = pmix_infos_new(capacity);
     if (rc == 0)
         r->ninfo = pmix_job_load_job(r->info, job, dir, list[LIST_NODES],
                                      list[LIST_RANKS], list[LIST_PEERS]);

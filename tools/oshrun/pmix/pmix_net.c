@@ -58,9 +58,7 @@ struct pmix_answer *pmix_answer_new(size_t n)
 {
     struct pmix_answer *a = mem_alloc(sizeof *a);
     a->n = n;
-    PMIX_INFO_CREATE(a->info, n);
-    if (a->info == NULL)
-        error_no_memory();
+    a->info = pmix_infos_new(n);
     return a;
 }
 
