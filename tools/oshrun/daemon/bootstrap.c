@@ -7,6 +7,7 @@
 #include "tools/oshrun/net/wire.h"
 #include "tools/oshrun/daemon/bootstrap.h"
 #include "pgas/core/base/number.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -111,9 +112,7 @@ static int bootstrap_read_line(struct bootstrap *b, int fd, int wait_ms, char *l
 
 int bootstrap_read(struct bootstrap *b, int fd, int wait_ms)
 {
-    char *line = seal_memory_alloc(BOOTSTRAP_LINE); /* it contains the nonce */
-    if (line == NULL)
-        error_no_memory();
+    char *line = mem_secret(BOOTSTRAP_LINE); /* it contains the nonce */
     int rc = bootstrap_read_line(b, fd, wait_ms, line);
     seal_memory_free(line, BOOTSTRAP_LINE);
     return rc;

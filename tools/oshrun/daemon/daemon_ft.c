@@ -318,9 +318,7 @@ static const char *daemon_ft_domain(const struct daemon *d, char text[CHASSIS_TE
 /* The key of the agents' connections, which all daemons of the job can compute. */
 static int daemon_ft_make_secret(struct daemon *d, const struct nonce *nonce)
 {
-    d->ft.secret = seal_memory_alloc(SEAL_SECRET);
-    if (d->ft.secret == NULL)
-        return -1;
+    d->ft.secret = mem_secret(SEAL_SECRET);
     if (nonce == NULL)
         return seal_random(d->ft.secret, SEAL_SECRET) ? 0 : -1;
     seal_derive(nonce->byte, "pgas failure agents", d->ft.secret);

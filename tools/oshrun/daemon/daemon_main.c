@@ -190,10 +190,6 @@ static void daemon_main_connect(struct serve *s, const char *addresses,
         connector_free(s->connector);
     s->connector =
         connector_start(&s->loop, &s->bootstrap->nonce, addresses, limits, events, s);
-    if (s->connector != NULL)
-        return;
-    error_report("no memory for a connection");
-    daemon_main_leave(s, EXIT_ERROR);
 }
 
 /* ---- children --------------------------------------------------------------------- */
@@ -532,9 +528,7 @@ int daemon_main(struct rlimit files)
     s.out = (struct net_out){.send = daemon_main_on_send, .arg = &s};
     s.stop = (struct loop_timer){.fn = daemon_main_on_stop, .arg = &s};
     error_redirect(daemon_main_on_error);
-    s.bootstrap = seal_memory_alloc(sizeof *s.bootstrap);
-    if (s.bootstrap == NULL)
-        error_no_memory();
+    s.bootstrap = mem_secret(sizeof *s.bootstrap);
     if (bootstrap_read(s.bootstrap, STDIN_FILENO, LINE_WAIT_MS) != 0)
         return EXIT_ERROR;
     /* PEs must neither inherit the pipe of the starter nor wait for input on it. */

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "tools/oshrun/net/auth.h"
+#include "tools/oshrun/util/error.h"
 
 #include <errno.h>
 #include <string.h>
@@ -98,8 +99,11 @@ static bool auth_verify_mac(const struct auth *a, const uint8_t mac[SEAL_MAC])
 struct seal *auth_seal(const struct auth *a)
 {
     bool listener = a->role == AUTH_LISTENER;
-    return seal_new(a->nonce->byte, "oshrun 2", listener ? a->mine : a->theirs,
-                    listener ? a->theirs : a->mine, listener);
+    struct seal *s = seal_new(a->nonce->byte, "oshrun 2", listener ? a->mine : a->theirs,
+                              listener ? a->theirs : a->mine, listener);
+    if (s == NULL)
+        error_no_memory();
+    return s;
 }
 
 /* One send suffices: a message fits into the socket buffer of a new connection. */

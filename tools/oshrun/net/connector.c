@@ -14,6 +14,7 @@
 
 #include "pgas/core/base/address.h"
 #include "tools/oshrun/net/auth.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -293,9 +294,7 @@ struct connector *connector_start(struct loop *loop, const struct nonce *nonce,
                                   const char *addresses, struct connector_limits limits,
                                   const struct connector_events *events, void *arg)
 {
-    struct connector *d = calloc(1, sizeof *d);
-    if (d == NULL)
-        return NULL;
+    struct connector *d = mem_calloc(1, sizeof *d);
     d->loop = loop;
     d->nonce = nonce;
     d->events = events;

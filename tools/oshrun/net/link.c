@@ -18,6 +18,7 @@
 #include "tools/oshrun/net/record.h"
 #include "tools/oshrun/util/error.h"
 #include "tools/oshrun/util/iobuf.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -527,9 +528,7 @@ static void link_tune(int fd, uint32_t timeout_ms)
 struct link *link_open(struct loop *loop, int fd, struct seal *seal, uint32_t timeout_ms,
                        enum link_life peer, const struct link_events *events, void *arg)
 {
-    struct link *l = malloc(sizeof *l);
-    if (l == NULL)
-        error_no_memory();
+    struct link *l = mem_alloc(sizeof *l);
     struct address other;
     uint64_t now = loop_now_ns();
     *l = (struct link){.loop = loop, .events = events, .arg = arg, .life = peer};

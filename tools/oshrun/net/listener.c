@@ -15,6 +15,7 @@
 
 #include "pgas/core/base/address.h"
 #include "tools/oshrun/net/auth.h"
+#include "tools/oshrun/util/mem.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -271,11 +272,7 @@ struct listener *listener_open(struct loop *loop, const struct nonce *nonce,
     size_t n = address_choose(which, at, SOCKETS_MAX, why, len);
     if (n == 0)
         return NULL;
-    struct listener *d = calloc(1, sizeof *d);
-    if (d == NULL) {
-        snprintf(why, len, "there is no memory to listen for connections");
-        return NULL;
-    }
+    struct listener *d = mem_calloc(1, sizeof *d);
     *d = (struct listener){.loop = loop, .nonce = nonce, .events = events, .arg = arg};
     d->pause = (struct loop_timer){.fn = listener_on_pause_over, .arg = d};
     if (listener_bind(d, at, n, addresses, why, len) != 0) {

@@ -81,9 +81,9 @@ static void reaper_add_group(struct state *d, pid_t group)
 {
     if (d->count == d->capacity) {
         size_t capacity = d->capacity ? d->capacity * 2 : GROUPS_FIRST;
-        pid_t *more = realloc(d->group, capacity * sizeof *more);
+        pid_t *more = reallocarray(d->group, capacity, sizeof *more);
         if (more == NULL)
-            return; /* PR_SET_PDEATHSIG still ends the PE itself */
+            return; /* the reaper goes on: PR_SET_PDEATHSIG still ends the PE itself */
         d->group = more;
         d->capacity = capacity;
     }

@@ -262,10 +262,10 @@ static int daemons_open_listener(struct daemons *ds)
     char addresses[ADDRESSES_MAX], why[ERROR_BYTES], hex[NONCE_HEX_BYTES];
     bool virtual = ds->front->plan.kind == PLAN_VNODES;
     const char *which = virtual ? LOOPBACK : ds->o->interface;
-    ds->nonce = seal_memory_alloc(sizeof *ds->nonce);
-    ds->line = seal_memory_alloc(BOOTSTRAP_LINE);
-    if (ds->nonce == NULL || ds->line == NULL || nonce_make(ds->nonce) != 0) {
-        error_report("cannot get random bytes, or memory for them: %s", strerror(errno));
+    ds->nonce = mem_secret(sizeof *ds->nonce);
+    ds->line = mem_secret(BOOTSTRAP_LINE);
+    if (nonce_make(ds->nonce) != 0) {
+        error_report("cannot get random bytes: %s", strerror(errno));
         return -1;
     }
     ds->listener = listener_open(ds->loop, ds->nonce, which, addresses, &events, ds, why,

@@ -201,19 +201,16 @@ static void starter_start_failed(struct agent *a, const char *path, const char *
 }
 
 /* The bootstrap line, with the number of the node. */
-static int starter_make_input(struct agent *a)
+static void starter_make_input(struct agent *a)
 {
     const char *line = a->s->line;
     a->input_size = strlen(line) + NODE_WORD;
     a->input_written = 0;
-    a->input = seal_memory_alloc(a->input_size);
-    if (a->input == NULL)
-        return -1;
+    a->input = mem_secret(a->input_size);
     int n = a->node == STARTER_ALL
                 ? snprintf(a->input, a->input_size, "%s\n", line)
                 : snprintf(a->input, a->input_size, "%s node=%u\n", line, a->node);
     a->input_len = (size_t)n;
-    return 0;
 }
 
 static void starter_start(struct agent *a)
@@ -243,7 +240,8 @@ static void starter_start(struct agent *a)
     const char *step = "find memory";
     a->waited = true;
     s->waiting++;
-    if (starter_make_input(a) != 0 || agent_start(a, &spec, &step) != 0)
+    starter_make_input(a);
+    if (agent_start(a, &spec, &step) != 0)
         starter_start_failed(a, spec.path, step);
     else
         s->events->started(s->arg, a->node);
@@ -280,9 +278,7 @@ static void starter_make_agents(struct starter *s, const struct starter_config *
     s->agent = mem_calloc(s->count, sizeof *s->agent);
     s->daemon_path = mem_strdup(c->daemon_path);
     s->line_size = strlen(c->line) + 1;
-    s->line = seal_memory_alloc(s->line_size);
-    if (s->line == NULL)
-        error_no_memory();
+    s->line = mem_secret(s->line_size);
     memcpy(s->line, c->line, s->line_size);
     for (uint32_t i = 0; i < s->count; i++) {
         struct agent *a = &s->agent[i];

@@ -4,6 +4,7 @@
 
 #include "tools/oshrun/util/mem.h"
 
+#include "pgas/core/base/seal.h"
 #include "tools/oshrun/util/error.h"
 
 #include <stdbool.h>
@@ -30,6 +31,11 @@ void *mem_calloc(size_t n, size_t size)
 void *mem_resize(void *p, size_t n, size_t size)
 {
     return mem_check(reallocarray(p, n, size));
+}
+
+void *mem_secret(size_t n)
+{
+    return mem_check(seal_memory_alloc(n));
 }
 
 char *mem_strdup(const char *text)

@@ -23,6 +23,10 @@ __attribute__((malloc)) void *mem_calloc(size_t n, size_t size);
 /* p, NULL or from these functions, with n > 0 elements of `size` bytes. */
 void *mem_resize(void *p, size_t n, size_t size);
 
+/* n zeroed bytes for a secret, which are left out of core dumps; freed by
+ * seal_memory_free(p, n). */
+void *mem_secret(size_t n);
+
 /* Copies of a string, and of at most n of its characters. */
 __attribute__((malloc)) char *mem_strdup(const char *text);
 __attribute__((malloc)) char *mem_strndup(const char *text, size_t n);
