@@ -41,7 +41,7 @@ struct boot_state {
     size_t events_id;
     bool events_last; /* no handler of the same codes runs after ours */
     void (*on_failure)(uint32_t pe);
-    uint32_t only_pe, only_node; /* PE list and node map of a singleton job */
+    uint32_t only_pe, only_node, only_begin[2]; /* the node map of a singleton job */
     /* "PGAS_JOINED=" and the PMIx namespace in which this process or one of its ancestors
      * joined the job as a PE.  Added to the environment before main() and modified in
      * place later, because setenv() is unsafe while the program may have threads

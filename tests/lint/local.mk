@@ -4,6 +4,7 @@ lint_scripts = \
 	tests/lint/counters.sh \
 	tests/lint/interrupt.sh \
 	tests/lint/lint.sh \
+	tests/lint/loops.sh \
 	tests/lint/results.sh \
 	tests/lint/selftest.sh \
 	tests/lint/tidy.sh \
@@ -12,6 +13,7 @@ TESTS      += $(lint_scripts)
 EXTRA_DIST += $(lint_scripts) \
 	tests/lint/c.awk \
 	tests/lint/counters.awk tests/lint/counters.txt \
+	tests/lint/loops.awk tests/lint/loops.txt \
 	tests/lint/time.awk tests/lint/time.txt \
 	tests/lint/layers.txt tests/lint/waits.txt
 

@@ -44,6 +44,8 @@ void boot_connect(struct boot *b)
                        .node = node,
                        .nnodes = nodes,
                        .node_of = job->node_of,
+                       .node_begin = job->begin,
+                       .node_pes = job->pes,
                        .launched = true};
 }
 

@@ -109,6 +109,9 @@ static void job_init(struct job *job, const struct job_config *config)
     job->random = random_stream(config->seed, JOB_STREAM_FAULTS);
     job->node_of = job_alloc(npes, sizeof *job->node_of);
     job->pes = job_alloc(npes, sizeof *job->pes);
+    job->begin = job_alloc((size_t)config->nodes + 1, sizeof *job->begin);
+    for (int node = 0; node <= config->nodes; node++)
+        job->begin[node] = (uint32_t)(node * config->pes_per_node);
     job->instance = job_alloc(npes, sizeof *job->instance);
     job->put = job_alloc(npes, sizeof *job->put);
     job->dead = job_alloc(npes, sizeof *job->dead);
@@ -136,6 +139,7 @@ static void job_fini(struct job *job)
     free(job->node_dead);
     free(job->instance);
     free(job->pes);
+    free(job->begin);
     free(job->node_of);
 }
 

@@ -22,6 +22,7 @@ struct job {
     struct sim *sim;
     int npes;
     uint32_t *node_of, *pes;          /* the node of each PE; the PEs of node 0, 1, .. */
+    uint32_t *begin;                  /* boot.h's node_begin, for all PEs */
     struct pgas **instance;           /* of each PE */
     struct job_value **put;           /* by PE */
     _Atomic uint32_t arrived, passed; /* at the barrier; number of barriers passed */

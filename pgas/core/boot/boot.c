@@ -75,7 +75,10 @@ static void boot_singleton(struct boot *b)
                        .local_size = 1,
                        .local_pes = &STATE.only_pe,
                        .nnodes = 1,
-                       .node_of = &STATE.only_node};
+                       .node_of = &STATE.only_node,
+                       .node_begin = STATE.only_begin,
+                       .node_pes = &STATE.only_pe};
+    STATE.only_begin[1] = 1;
 }
 
 static char *boot_joined_value(void)
@@ -311,6 +314,8 @@ void boot_disconnect(struct boot *b, bool keep)
     if (was) {
         free(b->local_pes);
         free(b->node_of);
+        free(b->node_begin);
+        free(b->node_pes);
     }
-    b->local_pes = b->node_of = NULL;
+    b->local_pes = b->node_of = b->node_begin = b->node_pes = NULL;
 }

@@ -26,8 +26,41 @@ struct boot {
     uint32_t *local_pes; /* this node's PEs, indexed by local rank */
     uint32_t node, nnodes;
     uint32_t *node_of; /* the node of each PE */
-    bool launched;     /* there is a PMIx server */
+    /* The PEs of node n, in ascending order: node_pes[node_begin[n]] up to, but without,
+     * node_pes[node_begin[n + 1]]. */
+    uint32_t *node_begin, *node_pes;
+    bool launched; /* there is a PMIx server */
 };
+
+/* The PEs of a node in ascending order, and their number. */
+static inline uint32_t boot_node_size(const struct boot *b, uint32_t node)
+{
+    return b->node_begin[node + 1] - b->node_begin[node];
+}
+
+static inline const uint32_t *boot_node_pes(const struct boot *b, uint32_t node)
+{
+    return b->node_pes + b->node_begin[node];
+}
+
+/* The index of a PE among the PEs of its node: O(log of their number). */
+static inline uint32_t boot_node_index(const struct boot *b, uint32_t pe)
+{
+    const uint32_t *pes = boot_node_pes(b, b->node_of[pe]);
+    uint32_t low = 0, end = boot_node_size(b, b->node_of[pe]);
+
+    while (end - low > 1) { /* the PE is in pes[low .. end - 1] */
+        uint32_t middle = low + (end - low) / 2;
+        if (pes[middle] <= pe)
+            low = middle;
+        else
+            end = middle;
+    }
+    return low;
+}
+
+/* Computes node_begin and node_pes from the other members.  False: no memory. */
+bool boot_nodes_index(struct boot *b);
 
 /* Connects to the PMIx server.  Ends the process with an error message if there is a
  * launcher but its server does not answer. */

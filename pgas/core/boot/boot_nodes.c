@@ -215,6 +215,27 @@ static void boot_nodes_find_map(struct boot *b)
             b->local_size, b->size, b->rank);
 }
 
+/* A counting sort of the PEs by node. */
+bool boot_nodes_index(struct boot *b)
+{
+    uint32_t *begin = calloc((size_t)b->nnodes + 1, sizeof *begin),
+             *pes = calloc(b->size, sizeof *pes);
+
+    b->node_begin = begin;
+    b->node_pes = pes;
+    if (begin == NULL || pes == NULL)
+        return false;
+    for (uint32_t pe = 0; pe < b->size; pe++)
+        begin[b->node_of[pe]]++;
+    for (uint32_t node = 0, sum = 0; node <= b->nnodes; node++) {
+        sum += begin[node];
+        begin[node] = sum;
+    }
+    for (uint32_t pe = b->size; pe-- > 0;) /* moves begin[node] back to its first PE */
+        pes[--begin[b->node_of[pe]]] = pe;
+    return true;
+}
+
 void boot_find_nodes(struct boot *b)
 {
     b->size = boot_nodes_number_or_die(PMIX_JOB_SIZE);
@@ -226,17 +247,16 @@ void boot_find_nodes(struct boot *b)
     b->nnodes = 1;
     if (b->local_size < b->size)
         boot_nodes_find_map(b);
+    if (!boot_nodes_index(b))
+        log_die("no memory for a list of %u PEs", b->size);
 }
 
 void boot_node_name(const struct boot *b, uint32_t node, char *name, size_t size)
 {
-    uint32_t pe = 0;
     pmix_value_t *host = NULL;
 
-    while (b->node_of[pe] != node)
-        pe++;
     if (b->launched)
-        host = boot_value(pe, PMIX_HOSTNAME);
+        host = boot_value(boot_node_pes(b, node)[0], PMIX_HOSTNAME);
     if (host != NULL && host->type == PMIX_STRING)
         snprintf(name, size, "%s", host->data.string);
     else if (b->launched || gethostname(name, size) != 0)
@@ -251,12 +271,9 @@ void boot_nodes_text(const struct boot *b, char *text, size_t size)
     size_t used = 0;
 
     for (uint32_t node = 0; node < b->nnodes; node++) {
-        uint32_t npes = 0;
-        for (uint32_t pe = 0; pe < b->size; pe++)
-            npes += b->node_of[pe] == node;
         boot_node_name(b, node, name, sizeof name);
         int len = snprintf(text + used, size - used, "%s%s: %u", used > 0 ? ", " : "",
-                           name, npes);
+                           name, boot_node_size(b, node));
         if (len < 0 || (size_t)len >= size - used - sizeof CUT) {
             snprintf(text + used, size - used, "%s", CUT);
             return;

@@ -83,23 +83,19 @@ static uint32_t liveness_next_node(void)
     return (pgas_self.node_of[pgas_self.me] + STATE.distance) % pgas_self.nnodes;
 }
 
-static bool liveness_counts(uint32_t node, int pe)
-{
-    return pgas_self.node_of[pe] == node && !ft_pe_failed(pe);
-}
-
 /* The PE of the node with index local_rank % PEs, so that the PEs of this node probe
  * different PEs; without those that are known to be dead.  -1: there is none. */
 static int liveness_pe_of_node(uint32_t node)
 {
-    const struct pgas *g = &pgas_self;
+    const struct boot *b = pgas_self.net->boot;
+    const uint32_t *pes = boot_node_pes(b, node), size = boot_node_size(b, node);
     int n = 0, seen = 0;
 
-    for (uint32_t pe = 0; pe < g->npes; pe++)
-        n += liveness_counts(node, (int)pe);
-    for (uint32_t pe = 0; pe < g->npes && n > 0; pe++)
-        if (liveness_counts(node, (int)pe) && seen++ == g->local_rank % n)
-            return (int)pe;
+    for (uint32_t i = 0; i < size; i++)
+        n += !ft_pe_failed((int)pes[i]);
+    for (uint32_t i = 0; i < size && n > 0; i++)
+        if (!ft_pe_failed((int)pes[i]) && seen++ == pgas_self.local_rank % n)
+            return (int)pes[i];
     return -1;
 }
 

@@ -89,16 +89,6 @@ static uint32_t net_ep_round_up(size_t n)
     return (uint32_t)((n + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t));
 }
 
-/* The number of PEs of a node. */
-static uint32_t net_ep_count_pes(const struct boot *b, uint32_t node)
-{
-    uint32_t n = 0;
-
-    for (uint32_t pe = 0; pe < b->size; pe++)
-        n += b->node_of[pe] == node;
-    return n;
-}
-
 /* The maximum size in bytes of the value of a node with n PEs. */
 static size_t net_ep_value_max(uint32_t n)
 {
@@ -123,26 +113,16 @@ static uint32_t net_ep_add_endpoint(char *value, uint32_t i, uint32_t at, int pe
 /* Creates the value of this node: the descriptors of its PEs in ascending order. */
 static char *net_ep_gather(const struct boot *b, size_t *len)
 {
-    uint32_t at = net_ep_round_up(b->local_size * sizeof at), i = 0;
+    const uint32_t *pes = boot_node_pes(b, b->node);
+    uint32_t at = net_ep_round_up(b->local_size * sizeof at);
     char *value = malloc(net_ep_value_max(b->local_size));
 
     if (value == NULL)
         log_die("shmem_init: no memory for the addresses of %u PEs", b->local_size);
-    for (uint32_t pe = 0; pe < b->size; pe++)
-        if (b->node_of[pe] == b->node)
-            at = net_ep_add_endpoint(value, i++, at, (int)pe);
+    for (uint32_t i = 0; i < b->local_size; i++)
+        at = net_ep_add_endpoint(value, i, at, (int)pes[i]);
     *len = at;
     return value;
-}
-
-/* The lowest PE of a node. */
-static uint32_t net_ep_first_of(const struct boot *b, uint32_t node)
-{
-    uint32_t pe = 0;
-
-    while (b->node_of[pe] != node)
-        pe++;
-    return pe;
 }
 
 void net_endpoint_publish(struct net *n)
@@ -150,7 +130,7 @@ void net_endpoint_publish(struct net *n)
     const struct boot *b = n->boot;
     size_t len;
 
-    if (net_ep_first_of(b, b->node) == b->rank) {
+    if (boot_node_pes(b, b->node)[0] == b->rank) {
         char *value = net_ep_gather(b, &len);
         if (boot_put(BOOT_ALL, KEY, value, len) != 0)
             log_die("shmem_init: cannot publish %zu bytes of addresses: %s", len,
@@ -185,19 +165,10 @@ static ssize_t net_ep_read(const struct net *n, int pe, const struct card *card,
     return card->len;
 }
 
-static uint32_t net_ep_local_rank_of(const struct boot *b, int pe)
-{
-    uint32_t i = 0;
-
-    while (b->local_pes[i] != (uint32_t)pe)
-        i++;
-    return i;
-}
-
 /* With SHMEM_FAULTS on one node: the PE is local but accessed through the transport. */
 static ssize_t net_ep_lookup_memory(const struct net *n, int pe, void *to, size_t space)
 {
-    const struct node_pe *p = &pgas_self.node->pe[net_ep_local_rank_of(n->boot, pe)];
+    const struct node_pe *p = &pgas_self.node->pe[boot_node_index(n->boot, (uint32_t)pe)];
     char *heap = segment_map_peer(p->pid, p->heap_fd, p->heap_len, 0);
 
     if (heap == NULL && pgas_self.ft != NULL)
@@ -210,21 +181,11 @@ static ssize_t net_ep_lookup_memory(const struct net *n, int pe, void *to, size_
     return len;
 }
 
-/* The index of a PE among the PEs of its node. */
-static uint32_t net_ep_nth_of_node(const struct boot *b, int pe)
-{
-    uint32_t nth = 0;
-
-    for (int i = 0; i < pe; i++)
-        nth += b->node_of[i] == b->node_of[pe];
-    return nth;
-}
-
 static ssize_t net_ep_lookup_launcher(struct net *n, int pe, void *to, size_t space)
 {
     const struct boot *b = n->boot;
     uint32_t node = b->node_of[pe];
-    size_t most = net_ep_value_max(net_ep_count_pes(b, node));
+    size_t most = net_ep_value_max(boot_node_size(b, node));
     char *value = malloc(most);
 
     if (value == NULL)
@@ -232,13 +193,14 @@ static ssize_t net_ep_lookup_launcher(struct net *n, int pe, void *to, size_t sp
     pthread_mutex_lock(&n->boot_lock);
     ssize_t len;
     do
-        len = boot_get_within(net_ep_first_of(b, node), KEY, value, most,
+        len = boot_get_within(boot_node_pes(b, node)[0], KEY, value, most,
                               pgas_self.ft != NULL ? BOOT_GET_SHORT_S : BOOT_GET_S);
     while (len <= 0 && pgas_self.ft != NULL && !ft_pe_failed(pe) && boot_timed_out());
     pthread_mutex_unlock(&n->boot_lock);
     const struct card *card =
-        len > 0 ? net_ep_nth_endpoint(value, (size_t)len, net_ep_nth_of_node(b, pe))
-                : NULL;
+        len > 0
+            ? net_ep_nth_endpoint(value, (size_t)len, boot_node_index(b, (uint32_t)pe))
+            : NULL;
     if (card == NULL && pgas_self.ft == NULL)
         log_die("the launcher does not know how to reach PE %d: %s", pe, boot_error());
     if (card == NULL) {

@@ -28,10 +28,11 @@ enum { VERDICT_TIMEOUTS = 10 /* limit of a verdict, in SHMEM_FT_TIMEOUT */ };
 
 static bool net_node_failed(uint32_t node)
 {
-    const struct pgas *g = &pgas_self;
+    const struct boot *b = pgas_self.net->boot;
+    const uint32_t *pes = boot_node_pes(b, node);
 
-    for (uint32_t pe = 0; pe < g->npes; pe++)
-        if (g->node_of[pe] == node && !ft_pe_failed((int)pe))
+    for (uint32_t i = 0; i < boot_node_size(b, node); i++)
+        if (!ft_pe_failed((int)pes[i]))
             return false;
     return true;
 }
@@ -236,18 +237,21 @@ static void net_leave_collect(struct net_leave *l)
         net_leave_limit(l);
 }
 
+/* More PEs have failed than were left out of the list: one of the list has. */
+static bool net_leave_lost_one(const struct net_leave *l)
+{
+    return atomic_load_explicit(&pgas_self.ft->failures, memory_order_acquire) >
+           pgas_self.npes - l->n;
+}
+
 /* A block_ready function: the barrier is complete, another PE has failed, or the time is
  * over. */
 static bool net_leave_ended(const void *arg)
 {
     const struct net_leave *l = arg;
 
-    if ((l->fence != NULL && boot_fence_done(l->fence)) || clock_ns() > l->end_ns)
-        return true;
-    for (uint32_t i = 0; i < l->n; i++)
-        if (ft_pe_failed((int)l->survivor[i]))
-            return true;
-    return false;
+    return (l->fence != NULL && boot_fence_done(l->fence)) || clock_ns() > l->end_ns ||
+           net_leave_lost_one(l);
 }
 
 static void net_leave_wait(const struct net_leave *l, const char *fn)
