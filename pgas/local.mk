@@ -41,7 +41,7 @@ pgas_sources = \
 	pgas/core/memory/guard.h \
 	pgas/core/memory/heap.c pgas/core/memory/heap.h \
 	pgas/core/base/hash.h pgas/core/base/log.c pgas/core/base/log.h pgas/core/base/number.h \
-	pgas/core/progress/net.c pgas/core/progress/net.h pgas/core/progress/net_int.h pgas/core/progress/net_endpoint.c \
+	pgas/core/progress/net.c pgas/core/progress/net.h pgas/core/progress/net_int.h pgas/core/progress/net_endpoint.c pgas/core/progress/net_lookup.c \
 	pgas/core/progress/net_ops.c pgas/core/progress/net_poll.c pgas/core/progress/net_pool.c \
 	pgas/core/progress/net_quiet.c \
 	pgas/core/progress/net_lost.c \

@@ -135,6 +135,7 @@ struct block_state {
 struct net_state {
     struct net net;
     struct net_watch watch;
+    struct net_lookups lookups; /* not in `net`: answers may arrive when it is closed */
 };
 
 /* ---- teams and contexts ---------------------------------------------------------- */

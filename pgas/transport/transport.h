@@ -135,8 +135,10 @@ struct transport_world {
     } segment[SEGMENTS];
 
     /* Store the endpoint descriptor of PE pe, as returned by its address(), in at most
-     * space bytes; returns its length or -1. Called at the first operation to a PE, by
-     * any thread, once or a few times per PE. */
+     * space bytes; returns its length; -EAGAIN: the address is awaited, and the caller is
+     * woken when it is known: the post returns -EAGAIN, too, and has no effect; or -1:
+     * there is none.  Does not block.  Any thread may call it, also with locks of the
+     * transport, until it returns anything but -EAGAIN and a few times more. */
     ssize_t (*address_of)(const struct transport_world *world, int pe, void *to,
                           size_t space);
     /* Report a permanent failure of PE pe (-1 = not of a single PE). May end the process;

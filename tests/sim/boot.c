@@ -76,11 +76,6 @@ const char *boot_error(void)
     return "not found";
 }
 
-bool boot_timed_out(void)
-{
-    return false;
-}
-
 void boot_events_open(void (*on_failure)(uint32_t pe))
 {
     (void)on_failure;
@@ -132,11 +127,17 @@ ssize_t boot_get(uint32_t rank, const char *key, void *data, size_t space)
     return (ssize_t)value->len;
 }
 
-ssize_t boot_get_within(uint32_t rank, const char *key, void *data, size_t space,
-                        int seconds)
+/* Answers at once: a fiber that waited for the answer would take none from another. */
+void boot_get_begin(uint32_t rank, const char *key, int seconds, boot_get_done done,
+                    void *arg)
 {
+    const struct job_value *value = boot_find(rank, key);
+    struct boot_answer answer = {.error = boot_error()};
+
     (void)seconds;
-    return boot_get(rank, key, data, space);
+    if (value != NULL)
+        answer = (struct boot_answer){.data = value->bytes, .len = value->len};
+    done(arg, &answer);
 }
 
 /* The fences of a set of PEs; each PE enters one of them once. */

@@ -38,7 +38,6 @@ enum { SET_SECONDS = 45 };
 enum {
     NPES_DEFAULT = 3,
     NPES_MAX = 16,
-    NPES_MANY = 1024,
     TIMEOUT_MS = 30000, /* the transport's, unless the case has its own */
     STEP_MS = 20,
     GRACE_MS = 500, /* for the other PEs to exit after the first failure */

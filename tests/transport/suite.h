@@ -97,6 +97,8 @@ struct options {
     bool sim, hook, memory; /* memory: a dead PE's memory is still accessible */
 };
 
+enum { NPES_MANY = 1024 }; /* of cases with CASE_MANY */
+
 struct pe {
     int me, npes, members;
     const struct options *options;
@@ -108,7 +110,8 @@ struct pe {
     struct transport_world world;
     struct chan ctx0;
     struct service service;
-    unsigned char **view[SEGMENTS]; /* of each PE */
+    unsigned address_calls[NPES_MANY]; /* of world.address_of, for each PE */
+    unsigned char **view[SEGMENTS];    /* of each PE */
     const char *case_name;
     uint64_t deadline;  /* ns */
     bool expect_failed; /* world->failed and errors of operations are expected */

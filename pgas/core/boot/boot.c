@@ -181,10 +181,11 @@ int boot_put(enum boot_scope scope, const char *key, const void *data, size_t le
 }
 
 /* Without a timeout attribute a PMIx server fails the request after 2 seconds. */
-static pmix_value_t *boot_wait_for(uint32_t rank, const char *key, int seconds)
+static pmix_value_t *boot_wait_for(uint32_t rank, const char *key)
 {
     pmix_key_t now;
     pmix_info_t limit;
+    int seconds = BOOT_GET_S;
 
     if (!STATE.connected)
         return NULL;
@@ -194,13 +195,7 @@ static pmix_value_t *boot_wait_for(uint32_t rank, const char *key, int seconds)
 
 ssize_t boot_get(uint32_t rank, const char *key, void *data, size_t space)
 {
-    return boot_get_within(rank, key, data, space, BOOT_GET_S);
-}
-
-ssize_t boot_get_within(uint32_t rank, const char *key, void *data, size_t space,
-                        int seconds)
-{
-    pmix_value_t *value = boot_wait_for(rank, key, seconds);
+    pmix_value_t *value = boot_wait_for(rank, key);
     ssize_t len = -1;
 
     if (value == NULL)
@@ -217,9 +212,53 @@ ssize_t boot_get_within(uint32_t rank, const char *key, void *data, size_t space
     return len;
 }
 
-bool boot_timed_out(void)
+/* A request of boot_get_begin: libpmix may use key and limit until it answers. */
+struct boot_request {
+    boot_get_done done;
+    void *arg;
+    pmix_key_t key;
+    pmix_info_t limit;
+};
+
+/* Ends a request: pmix_value_cbfunc_t; libpmix frees the value. */
+static void boot_request_end(pmix_status_t status, pmix_value_t *value, void *arg)
 {
-    return STATE.failure == PMIX_ERR_TIMEOUT;
+    struct boot_request *r = arg;
+    struct boot_answer answer = {0};
+
+    if (status == PMIX_SUCCESS &&
+        (value == NULL || value->type != PMIX_BYTE_OBJECT || value->data.bo.size == 0))
+        status = PMIX_ERR_TYPE_MISMATCH;
+    if (status == PMIX_SUCCESS) {
+        answer.data = value->data.bo.bytes;
+        answer.len = value->data.bo.size;
+    } else {
+        answer.error = PMIx_Error_string(status);
+        answer.timed_out = status == PMIX_ERR_TIMEOUT;
+    }
+    r->done(r->arg, &answer);
+    free(r);
+}
+
+void boot_get_begin(uint32_t rank, const char *key, int seconds, boot_get_done done,
+                    void *arg)
+{
+    struct boot_request *r = malloc(sizeof *r);
+    pmix_proc_t proc;
+
+    if (r == NULL) {
+        done(arg, &(struct boot_answer){.error = "no memory"});
+        return;
+    }
+    *r = (struct boot_request){.done = done, .arg = arg};
+    boot_key_now(key, r->key);
+    PMIX_INFO_LOAD(&r->limit, PMIX_TIMEOUT, &seconds, PMIX_INT);
+    PMIX_LOAD_PROCID(&proc, STATE.myself.nspace, rank);
+    pmix_status_t rc = STATE.connected
+                           ? PMIx_Get_nb(&proc, r->key, &r->limit, 1, boot_request_end, r)
+                           : PMIX_ERR_INIT;
+    if (rc != PMIX_SUCCESS) /* no callback follows */
+        boot_request_end(rc, NULL, r);
 }
 
 /* PMIX_COLLECT_DATA is required: under srun a fence without it returns immediately and is

@@ -3,11 +3,10 @@
  * boot.h - rank, size and node map of the job, and data exchange before PEs can reach
  * each other's memory: a plain PMIx client, or a singleton job of one PE.
  *
- * Only one thread at a time may call these functions.  boot_get has a timeout of one day
- * and boot_barrier none: only the launcher can tell a late PE from a dead one, and it
- * ends the job if a PE dies.  boot_get_within and boot_fence_* are for jobs that
- * survive failures.
- * Uses: pgas.h, log.  Used by: coll/life, nodeseg.
+ * Only one thread at a time may call these functions, except boot_get_begin.  boot_get
+ * has a timeout of one day and boot_barrier none: only the launcher can tell a late PE
+ * from a dead one, and it ends the job if a PE dies.  boot_fence_* are for jobs that
+ * survive failures. Uses: pgas.h, log.  Used by: coll/life, nodeseg, net_lookup.
  */
 #ifndef PGAS_CORE_BOOT_H
 #define PGAS_CORE_BOOT_H
@@ -86,12 +85,20 @@ enum boot_scope { BOOT_NODE, BOOT_ALL };
 int boot_put(enum boot_scope scope, const char *key, const void *data, size_t len);
 ssize_t boot_get(uint32_t rank, const char *key, void *data, size_t space);
 
-/* As boot_get, with a timeout in seconds. */
+/* As boot_get, but does not wait: calls done(arg, answer) once, from this thread or from
+ * that of libpmix; never if the launcher does not answer.  It asks the launcher to answer
+ * in these seconds.  The answer is valid during that call, which must not block.  Any
+ * thread may call it until boot_disconnect. */
 enum { BOOT_GET_S = 86400, BOOT_GET_SHORT_S = 5 };
-ssize_t boot_get_within(uint32_t rank, const char *key, void *data, size_t space,
-                        int seconds);
-/* True if the last call that returned -1 has reached its time limit. */
-bool boot_timed_out(void);
+struct boot_answer {
+    const void *data;
+    size_t len;
+    const char *error; /* NULL: none */
+    bool timed_out;
+};
+typedef void (*boot_get_done)(void *arg, const struct boot_answer *answer);
+void boot_get_begin(uint32_t rank, const char *key, int seconds, boot_get_done done,
+                    void *arg);
 
 /* A barrier over all PEs of the job.  Values put before it are available after it. */
 int boot_barrier(void);

@@ -32,6 +32,8 @@ static _Noreturn void net_op_timed_out(const struct net_op *o, int pe)
         log_die("%s: no network progress for %u s; is a node or a link down? "
                 "SHMEM_NET_TIMEOUT sets the limit",
                 o->fn, seconds);
+    if (net_endpoint_awaited(pe))
+        net_endpoint_timed_out(o->fn, pe);
     log_die("%s: PE %d has not answered for %u s; is it stopped, or is its node or the "
             "link down? SHMEM_NET_TIMEOUT sets the limit",
             o->fn, pe, seconds);

@@ -320,6 +320,7 @@ void net_close(bool exiting)
     net_log_statistics(n);
     net_pool_close(&n->pool);
     n->t->close(n->open);
+    net_lookups_drop();
     pgas_self.net = NULL;
     pgas_self.node_of = NULL;
 }

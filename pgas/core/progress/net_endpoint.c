@@ -6,10 +6,9 @@
  * A PE's descriptor contains the sizes of its segments and its transport address.  Each
  * PE stores it in the reserved part of its heap before the PEs of the node synchronise.
  * The first PE of each node publishes the descriptors of the node through the launcher as
- * one value, and one fence distributes the values to all nodes.  A PE gets the value of a
- * node at each connection to a PE there and does not cache it, so that descriptors cost
- * no memory per PE.
- * Uses: net_int, boot, segment, heap, peer, log.
+ * one value, and one fence distributes the values to all nodes.  A PE asks the launcher
+ * for the value of a node when it connects to a PE there (net_lookup.c).
+ * Uses: net_int, block, boot, segment, heap, peer, log.
  */
 #include "config.h"
 
@@ -18,14 +17,15 @@
 #include <string.h>
 
 #include "pgas/core/memory/heap.h"
+#include "pgas/core/base/clock.h"
 #include "pgas/core/base/log.h"
+#include "pgas/core/base/pgas_assert.h"
+#include "pgas/core/progress/block.h"
 #include "pgas/core/progress/net_int.h"
 #include "pgas/core/memory/peer.h"
 #include "pgas/core/memory/segment.h"
 #include "pgas/core/team/team.h"
 #include "pgas/ft/ft.h"
-
-#define KEY "pgas.net"
 
 /* In the reserved part of the heap (heap.h). */
 #define CARD_OFFSET HEAP_TEAMS
@@ -81,7 +81,9 @@ static const struct card *net_ep_nth_endpoint(const char *value, size_t len, uin
     if (at % sizeof(uint64_t) != 0 || at + sizeof(struct card) > len)
         return NULL;
     const struct card *card = (const struct card *)(value + at);
-    return at + net_ep_endpoint_bytes(card) <= len ? card : NULL;
+    return card->len <= TRANSPORT_ADDRESS_MAX && at + net_ep_endpoint_bytes(card) <= len
+               ? card
+               : NULL;
 }
 
 static uint32_t net_ep_round_up(size_t n)
@@ -132,7 +134,7 @@ void net_endpoint_publish(struct net *n)
 
     if (boot_node_pes(b, b->node)[0] == b->rank) {
         char *value = net_ep_gather(b, &len);
-        if (boot_put(BOOT_ALL, KEY, value, len) != 0)
+        if (boot_put(BOOT_ALL, NET_ENDPOINT_KEY, value, len) != 0)
             log_die("shmem_init: cannot publish %zu bytes of addresses: %s", len,
                     boot_error());
         free(value);
@@ -168,7 +170,9 @@ static ssize_t net_ep_read(const struct net *n, int pe, const struct card *card,
 /* With SHMEM_FAULTS on one node: the PE is local but accessed through the transport. */
 static ssize_t net_ep_lookup_memory(const struct net *n, int pe, void *to, size_t space)
 {
-    const struct node_pe *p = &pgas_self.node->pe[boot_node_index(n->boot, (uint32_t)pe)];
+    uint32_t local = boot_node_index(n->boot, (uint32_t)pe);
+    const struct node_pe *p = &pgas_self.node->pe[local];
+    PGAS_ASSERT(n->boot->local_pes[local] == (uint32_t)pe);
     char *heap = segment_map_peer(p->pid, p->heap_fd, p->heap_len, 0);
 
     if (heap == NULL && pgas_self.ft != NULL)
@@ -181,35 +185,33 @@ static ssize_t net_ep_lookup_memory(const struct net *n, int pe, void *to, size_
     return len;
 }
 
-static ssize_t net_ep_lookup_launcher(struct net *n, int pe, void *to, size_t space)
+/* The launcher does not know the PE; it may have dropped the values of a dead one. */
+static ssize_t net_ep_missing(int pe, const char *error)
+{
+    if (pgas_self.ft == NULL)
+        log_die("the launcher does not know how to reach PE %d: %s", pe, error);
+    return -1;
+}
+
+static ssize_t net_ep_lookup_launcher(const struct net *n, int pe, void *to, size_t space)
 {
     const struct boot *b = n->boot;
-    uint32_t node = b->node_of[pe];
-    size_t most = net_ep_value_max(boot_node_size(b, node));
-    char *value = malloc(most);
+    _Alignas(struct card) unsigned char copy[CARD_MAX];
+    struct net_lookup_value v;
+    enum net_lookup_state state = net_lookup_open(b, b->node_of[pe], &v);
 
-    if (value == NULL)
-        return -1;
-    pthread_mutex_lock(&n->boot_lock);
-    ssize_t len;
-    do
-        len = boot_get_within(boot_node_pes(b, node)[0], KEY, value, most,
-                              pgas_self.ft != NULL ? BOOT_GET_SHORT_S : BOOT_GET_S);
-    while (len <= 0 && pgas_self.ft != NULL && !ft_pe_failed(pe) && boot_timed_out());
-    pthread_mutex_unlock(&n->boot_lock);
+    if (state == NET_LOOKUP_PENDING)
+        return -EAGAIN;
+    if (state == NET_LOOKUP_FAILED)
+        return net_ep_missing(pe, v.error);
     const struct card *card =
-        len > 0
-            ? net_ep_nth_endpoint(value, (size_t)len, boot_node_index(b, (uint32_t)pe))
-            : NULL;
-    if (card == NULL && pgas_self.ft == NULL)
-        log_die("the launcher does not know how to reach PE %d: %s", pe, boot_error());
-    if (card == NULL) {
-        free(value);
-        return -1; /* the launcher may have dropped the values of a dead PE */
-    }
-    len = net_ep_read(n, pe, card, to, space);
-    free(value);
-    return len;
+        net_ep_nth_endpoint(v.bytes, v.len, boot_node_index(b, (uint32_t)pe));
+    if (card != NULL)
+        memcpy(copy, card, net_ep_endpoint_bytes(card));
+    net_lookup_close();
+    if (card == NULL)
+        return net_ep_missing(pe, "malformed value");
+    return net_ep_read(n, pe, (const struct card *)copy, to, space);
 }
 
 ssize_t net_endpoint_address(const struct transport_world *world, int pe, void *to,
@@ -224,11 +226,67 @@ ssize_t net_endpoint_address(const struct transport_world *world, int pe, void *
     return net_ep_lookup_memory(n, pe, to, space);
 }
 
-void net_connect(int pe)
+bool net_endpoint_awaited(int pe)
+{
+    const uint32_t *node_of = pgas_self.node_of;
+
+    return node_of != NULL && net_lookup_is_pending(node_of[pe]);
+}
+
+void net_endpoint_timed_out(const char *fn, int pe)
+{
+    log_die(
+        "%s: the launcher has not answered for %u s the request for the address of PE "
+        "%d; is the launcher's daemon on this node stopped? SHMEM_NET_TIMEOUT sets the "
+        "limit",
+        fn, (unsigned)pgas_self.env.net_timeout, pe);
+}
+
+/* ---- connect ----------------------------------------------------------------------- */
+
+struct net_connect {
+    int pe;
+    ssize_t len; /* of the address; negative: none (transport_world.address_of) */
+    const char *what;
+    struct net_patience patience;
+};
+
+static struct net_connect *net_connect_of(const void *arg)
+{
+    return *(struct net_connect *const *)arg;
+}
+
+/* A block_ready function. */
+static bool net_connect_known(const void *arg)
 {
     unsigned char address[TRANSPORT_ADDRESS_MAX];
+    struct net_connect *c = net_connect_of(arg);
 
-    if (load_acquire_u32(&pgas_self.peer[pe].program) == PROGRAM_UNKNOWN &&
-        net_endpoint_address(&pgas_self.net->world, pe, address, sizeof address) < 0)
-        net_await_verdict(pe, "first access to a global variable", EADDRNOTAVAIL);
+    c->len = net_endpoint_address(&pgas_self.net->world, c->pe, address, sizeof address);
+    return c->len != -EAGAIN;
+}
+
+/* block_wait.on_stall */
+static void net_connect_on_stall(const void *arg)
+{
+    struct net_connect *c = net_connect_of(arg);
+
+    if (net_patience_ends(&c->patience, clock_ns(), 0, true, net_timeout_ns()))
+        net_endpoint_timed_out(c->what, c->pe);
+}
+
+void net_connect(int pe)
+{
+    struct net_connect connect = {.pe = pe, .what = "first access to a global variable"},
+                       *c = &connect;
+
+    if (load_acquire_u32(&pgas_self.peer[pe].program) != PROGRAM_UNKNOWN)
+        return;
+    block_until(&(struct block_wait){.ready = net_connect_known,
+                                     .arg = &c,
+                                     .remote = true,
+                                     .what = c->what,
+                                     .on_stall = net_connect_on_stall});
+    if (c->len < 0)
+        net_await_verdict(pe, c->what, EADDRNOTAVAIL);
 }

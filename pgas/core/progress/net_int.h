@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * net_int.h - private to net.c (initialization), net_endpoint.c (endpoint descriptors),
- * net_ops.c (operations), net_quiet.c (fence and quiet), net_limit.c (posts concurrent
- * with a quiet), net_pool.c (the default context), net_poll.c and net_thread.c
- * (progress), net_lost.c (failed PEs) and liveness.c (probes).
+ * net_lookup.c (requests to the launcher for them), net_ops.c (operations), net_quiet.c
+ * (fence and quiet), net_limit.c (posts concurrent with a quiet), net_pool.c (the default
+ * context), net_poll.c and net_thread.c (progress), net_lost.c (failed PEs) and
+ * liveness.c (probes).
  */
 #ifndef PGAS_CORE_NET_INT_H
 #define PGAS_CORE_NET_INT_H
@@ -90,6 +91,13 @@ struct net_suspects {
     } of[NET_SUSPECTS];
 };
 
+/* Requests to the launcher and their answers (net_lookup.c). */
+struct net_lookups {
+    pthread_mutex_t lock;
+    struct net_lookup *first; /* the one that was used last */
+    uint32_t pending;         /* requests without an answer; stored under lock */
+};
+
 struct net {
     const struct transport *t;
     struct transport_net *open;
@@ -101,7 +109,7 @@ struct net {
     pthread_mutex_t open_lock;
     struct net_pool pool;
     struct net_ctx *contexts;  /* list of all except ctx_0; under ctx_lock */
-    pthread_mutex_t boot_lock; /* serialises requests to the launcher */
+    pthread_mutex_t boot_lock; /* serialises blocking requests to the launcher */
     const struct boot *boot;
     uint32_t leaving; /* finalizing: failures of peers are ignored */
     struct net_suspects suspects;
@@ -268,6 +276,37 @@ void net_endpoint_publish(struct net *n);
 /* transport_world.address_of */
 ssize_t net_endpoint_address(const struct transport_world *world, int pe, void *to,
                              size_t space);
+/* True if the launcher has not answered a request for the descriptor of the PE. */
+bool net_endpoint_awaited(int pe);
+/* Ends the job: that answer is awaited for longer than SHMEM_NET_TIMEOUT. */
+_Noreturn void net_endpoint_timed_out(const char *fn, int pe);
+
+/* The key of the descriptors of a node, which its first PE publishes. */
+#define NET_ENDPOINT_KEY "pgas.net"
+
+/* ---- net_lookup.c ------------------------------------------------------------------ */
+
+/* The value of a node; or the reason why there is none. */
+struct net_lookup_value {
+    const char *bytes;
+    size_t len;
+    const char *error;
+};
+
+enum net_lookup_state { NET_LOOKUP_PENDING, NET_LOOKUP_KNOWN, NET_LOOKUP_FAILED };
+
+/* The descriptors of a node; begins a request if there is none.  Does not block.  KNOWN:
+ * v->bytes is valid until net_lookup_close, which the caller must call soon.  PENDING:
+ * call it again; block_until's sleepers are woken when there is an answer.  FAILED:
+ * v->error is set; another call asks again. */
+enum net_lookup_state net_lookup_open(const struct boot *b, uint32_t node,
+                                      struct net_lookup_value *v);
+void net_lookup_close(void);
+/* True if a request, or one for this node, is outstanding. */
+bool net_lookup_any_pending(void);
+bool net_lookup_is_pending(uint32_t node);
+/* Frees all answers; those that arrive later are ignored. */
+void net_lookups_drop(void);
 
 /* ---- net_ops.c: operations ----------------------------------------------------------
  */

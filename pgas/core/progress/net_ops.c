@@ -220,11 +220,14 @@ static bool net_op_sleep_on_ctx(const struct net_op *o, int ms)
     return armed != 0 || os_poll(&fd, 1, fd.fd < 0 || ms == 0 ? 1 : ms) > 0;
 }
 
-/* block_wait.sleep for exclusive contexts. */
+/* block_wait.sleep for exclusive contexts.  The answer to a request for an address does
+ * not change the descriptor of the context. */
 static void net_wait_nap(const void *arg, uint64_t ns)
 {
     struct net_wait *w = net_wait_of(arg);
-    int ms = (int)((ns < TIMING_CTX_NAP ? ns : TIMING_CTX_NAP) / NS_PER_MS);
+    uint64_t most = w->op->rc == -EAGAIN && net_lookup_any_pending() ? TIMING_SLEEP_UNSAFE
+                                                                     : TIMING_CTX_NAP;
+    int ms = (int)((ns < most ? ns : most) / NS_PER_MS);
 
     net_back_off(&w->wakes, net_op_sleep_on_ctx(w->op, ms));
 }

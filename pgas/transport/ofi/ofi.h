@@ -418,9 +418,10 @@ int ofi_address_use(struct transport_net *net, int pe, const void *address, size
 
 /* ---- ofi_peer.c ------------------------------------------------------------------ */
 
-/* Get a peer; insert it into the address vector at its first use. NULL: it cannot be
- * reached; world->failed was called. */
-struct ofi_peer *ofi_peer_connect(struct transport_net *net, int pe);
+/* Get a peer; insert it into the address vector at its first use. 0; -EAGAIN: its address
+ * is awaited; -EHOSTDOWN: it is lost; or -EHOSTUNREACH: it cannot be reached, and
+ * world->failed was called. */
+int ofi_peer_connect(struct transport_net *net, int pe, struct ofi_peer **peer);
 void ofi_peers_free(struct transport_net *net);
 /* Fail the operations of ctx in flight to pe with error (an errno value), and all later
  * operations to it. `what` is the operation that failed first, e.g. "a put"; reason is
@@ -435,12 +436,12 @@ void ofi_peer_lose(struct transport_net *net, int pe);
 /* Store the address of the PE's endpoint, at most `space` bytes; returns its length; 0:
  * it is not known. */
 size_t ofi_peer_name(struct transport_net *net, int pe, void *name, size_t space);
-/* The address for the reply to a message; FI_ADDR_UNSPEC: unknown. */
-fi_addr_t ofi_peer_reply_addr(struct transport_net *net,
-                              const struct ofi_message *message);
+/* The address for the reply to a message.  0; -EAGAIN: that of the PE is awaited; or
+ * -errno: there is none. */
+int ofi_peer_reply_addr(struct transport_net *net, const struct ofi_message *message,
+                        fi_addr_t *addr);
 
-/* Look up a symmetric address. 0; or -EHOSTDOWN: the PE is lost; or -EHOSTUNREACH: it
- * cannot be reached. */
+/* Look up a symmetric address. 0; or as ofi_peer_connect. */
 static inline int ofi_target(const struct transport_ctx *ctx,
                              const struct transport_symaddr *symaddr,
                              struct ofi_target *target)
@@ -453,9 +454,9 @@ static inline int ofi_target(const struct transport_ctx *ctx,
     struct ofi_peer *peer = chunk == NULL ? NULL : &chunk[pe % OFI_CHUNK_PEERS];
 
     if (unlikely(peer == NULL || load_acquire_u32(&peer->state) != OFI_PEER_KNOWN)) {
-        peer = ofi_peer_connect(net, symaddr->pe);
-        if (peer == NULL)
-            return ofi_peer_is_lost(net, symaddr->pe) ? -EHOSTDOWN : -EHOSTUNREACH;
+        int rc = ofi_peer_connect(net, symaddr->pe, &peer);
+        if (rc != 0)
+            return rc;
     }
     PGAS_ASSERT(symaddr->segment < SEGMENTS);
     target->peer = peer;

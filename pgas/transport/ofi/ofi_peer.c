@@ -59,27 +59,37 @@ static int ofi_peer_insert(struct transport_net *net, int pe, const void *addres
     return rc;
 }
 
-/* Calls world->address_of without the lock: it may block and call this transport. */
-struct ofi_peer *ofi_peer_connect(struct transport_net *net, int pe)
+static int ofi_peer_status(const struct ofi_peer *peer)
+{
+    uint32_t state = peer == NULL ? OFI_PEER_FAILED : load_acquire_u32(&peer->state);
+
+    if (state == OFI_PEER_KNOWN)
+        return 0;
+    return state == OFI_PEER_LOST ? -EHOSTDOWN : -EHOSTUNREACH;
+}
+
+/* Calls world->address_of without the lock: it may call this transport. */
+int ofi_peer_connect(struct transport_net *net, int pe, struct ofi_peer **peer)
 {
     unsigned char address[TRANSPORT_ADDRESS_MAX];
     char why[TRANSPORT_TEXT_MAX];
-    struct ofi_peer *peer;
 
     pthread_mutex_lock(&net->lock);
-    peer = ofi_peer_entry(net, pe);
-    uint32_t state = peer == NULL ? OFI_PEER_UNKNOWN : load_relaxed_u32(&peer->state);
+    *peer = ofi_peer_entry(net, pe);
+    uint32_t state = *peer == NULL ? OFI_PEER_UNKNOWN : load_relaxed_u32(&(*peer)->state);
     pthread_mutex_unlock(&net->lock);
     if (state != OFI_PEER_UNKNOWN)
-        return state == OFI_PEER_KNOWN ? peer : NULL;
+        return ofi_peer_status(*peer);
 
     ssize_t len = net->world->address_of(net->world, pe, address, sizeof address);
+    if (len == -EAGAIN)
+        return -EAGAIN;
     pthread_mutex_lock(&net->lock);
-    int rc = ofi_peer_insert(net, pe, address, len, &peer, why);
+    int rc = ofi_peer_insert(net, pe, address, len, peer, why);
     pthread_mutex_unlock(&net->lock);
     if (rc != 0)
         ofi_peer_report(net, pe, why);
-    return peer != NULL && load_acquire_u32(&peer->state) == OFI_PEER_KNOWN ? peer : NULL;
+    return ofi_peer_status(*peer);
 }
 
 static void ofi_peer_free_requesters(struct ofi_peer *peer)
@@ -210,22 +220,26 @@ static struct ofi_requester *ofi_requester_get(struct ofi_peer *peer, uint16_t c
     return requester;
 }
 
-fi_addr_t ofi_peer_reply_addr(struct transport_net *net,
-                              const struct ofi_message *message)
+int ofi_peer_reply_addr(struct transport_net *net, const struct ofi_message *message,
+                        fi_addr_t *addr)
 {
     const struct transport_symaddr symaddr = {.pe = message->pe};
     struct ofi_target target;
     struct ofi_peer *peer;
 
     if (message->pe < 0 || message->pe >= net->world->npes ||
-        message->name_len > OFI_NAME_MAX ||
-        ofi_target(net->ctx_0, &symaddr, &target) != 0)
-        return FI_ADDR_UNSPEC;
+        message->name_len > OFI_NAME_MAX)
+        return -EPROTO;
+    int rc = ofi_target(net->ctx_0, &symaddr, &target);
+    if (rc != 0)
+        return rc;
+    *addr = target.addr;
     if (message->name_len == 0)
-        return target.addr;
+        return 0;
     peer = &net->chunks[message->pe / OFI_CHUNK_PEERS][message->pe % OFI_CHUNK_PEERS];
     struct ofi_requester *requester = ofi_requester_get(peer, message->context);
     if (requester == NULL || !ofi_requester_update(net, requester, message))
-        return FI_ADDR_UNSPEC;
-    return requester->addr;
+        return -EHOSTUNREACH;
+    *addr = requester->addr;
+    return 0;
 }

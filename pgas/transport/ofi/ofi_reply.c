@@ -2,7 +2,8 @@
 /*
  * ofi_reply.c - replies to the requests of other PEs (see ofi.h).
  *
- * A reply that cannot be sent at once is queued: at most one for each record of each
+ * A reply that cannot be sent at once, perhaps because the address of the requester is
+ * awaited, is queued: at most one for each record of each
  * requester (OFI_OPS_MAX per context), until the requester fails or world->timeout_ns has
  * passed.  The queue is first in, first out for each requester, and while it is not empty
  * new replies join it: otherwise a stream of requests could take every bounce buffer that
@@ -24,9 +25,9 @@
 struct ofi_reply {
     struct ofi_reply *next;
     uint64_t since_ns;
-    fi_addr_t addr;
-    int pe; /* the requester */
-    struct ofi_message message;
+    fi_addr_t addr; /* FI_ADDR_UNSPEC: it is awaited */
+    int pe;         /* the requester */
+    struct ofi_message request, message;
     char data[]; /* message.len bytes */
 };
 
@@ -65,8 +66,9 @@ static int ofi_reply_post(struct transport_ctx *ctx, int pe, fi_addr_t addr,
     return rc == -FI_EAGAIN ? -EAGAIN : 0;
 }
 
-static void ofi_reply_queue(struct transport_ctx *ctx, int pe, fi_addr_t addr,
-                            const struct ofi_message *message, const void *data)
+static void ofi_reply_queue(struct transport_ctx *ctx, const struct ofi_message *request,
+                            fi_addr_t addr, const struct ofi_message *message,
+                            const void *data)
 {
     struct ofi_reply *reply = malloc(sizeof *reply + message->len);
 
@@ -74,8 +76,11 @@ static void ofi_reply_queue(struct transport_ctx *ctx, int pe, fi_addr_t addr,
         ctx->net->world->failed(ctx->net->world, -1, "no memory for a reply");
         return;
     }
-    *reply = (struct ofi_reply){
-        .addr = addr, .pe = pe, .since_ns = clock_ns(), .message = *message};
+    *reply = (struct ofi_reply){.addr = addr,
+                                .pe = request->pe,
+                                .since_ns = clock_ns(),
+                                .request = *request,
+                                .message = *message};
     if (message->len > 0)
         memcpy(reply->data, data, message->len);
     *ctx->last_reply = reply;
@@ -85,13 +90,16 @@ static void ofi_reply_queue(struct transport_ctx *ctx, int pe, fi_addr_t addr,
 void ofi_reply_send(struct transport_ctx *ctx, const struct ofi_message *request,
                     const struct ofi_message *message, const void *data)
 {
-    fi_addr_t addr = ofi_peer_reply_addr(ctx->net, request);
+    fi_addr_t addr = FI_ADDR_UNSPEC;
+    int rc = ofi_peer_reply_addr(ctx->net, request, &addr);
 
-    if (addr == FI_ADDR_UNSPEC)
-        return; /* its failure was reported */
-    if (ctx->replies != NULL ||
-        ofi_reply_post(ctx, request->pe, addr, message, data) != 0)
-        ofi_reply_queue(ctx, request->pe, addr, message, data);
+    if (rc == 0 && ctx->replies == NULL)
+        rc = ofi_reply_post(ctx, request->pe, addr, message, data);
+    else if (rc == 0)
+        rc = -EAGAIN;
+    if (rc == -EAGAIN)
+        ofi_reply_queue(ctx, request, addr, message, data);
+    /* another error: there is no address, and the failure was reported */
 }
 
 void ofi_reply(struct transport_ctx *ctx, const struct ofi_message *request, int error,
@@ -117,6 +125,17 @@ static bool ofi_reply_is_due(const struct transport_ctx *ctx,
            (limit == 0 || clock_ns() - reply->since_ns < limit);
 }
 
+/* Send a queued reply.  0 or -EAGAIN. */
+static int ofi_reply_post_queued(struct transport_ctx *ctx, struct ofi_reply *reply)
+{
+    if (reply->addr == FI_ADDR_UNSPEC) {
+        int rc = ofi_peer_reply_addr(ctx->net, &reply->request, &reply->addr);
+        if (rc != 0)
+            return rc == -EAGAIN ? rc : 0;
+    }
+    return ofi_reply_post(ctx, reply->pe, reply->addr, &reply->message, reply->data);
+}
+
 void ofi_reply_retry(struct transport_ctx *ctx)
 {
     struct ofi_reply **at = &ctx->replies, *reply;
@@ -124,8 +143,7 @@ void ofi_reply_retry(struct transport_ctx *ctx)
 
     while ((reply = *at) != NULL) {
         if (ofi_reply_is_due(ctx, reply) &&
-            (reply->pe == refused || ofi_reply_post(ctx, reply->pe, reply->addr,
-                                                    &reply->message, reply->data) != 0)) {
+            (reply->pe == refused || ofi_reply_post_queued(ctx, reply) != 0)) {
             refused = reply->pe;
             at = &reply->next;
             continue;

@@ -259,17 +259,21 @@ static void tcp_peer_retry(struct tcp_peer *peer, int error)
     tcp_peer_fail(peer, last, text);
 }
 
-/* 0; -EAGAIN: no memory; or -errno: the peer has failed. */
+/* 0; -EAGAIN: no memory, or its address is awaited; or -errno: the peer has failed. */
 static int tcp_peer_start(struct tcp_peer *peer)
 {
     const struct transport_world *world = peer->ctx->net->world;
     struct tcp_attempt *a = seal_memory_alloc(sizeof *a);
+    ssize_t len =
+        a != NULL ? world->address_of(world, peer->pe, &a->endpoint, sizeof a->endpoint)
+                  : -EAGAIN;
 
-    if (a == NULL)
+    if (len == -EAGAIN) {
+        seal_memory_free(a, sizeof *a);
         return -EAGAIN;
+    }
     peer->attempt = a;
     a->deadline_ns = world->timeout_ns > 0 ? clock_ns() + world->timeout_ns : UINT64_MAX;
-    ssize_t len = world->address_of(world, peer->pe, &a->endpoint, sizeof a->endpoint);
     if (len < 0 || !tcp_endpoint_valid(&a->endpoint, (size_t)len)) {
         tcp_peer_fail(peer, -EHOSTUNREACH, "it has no endpoint descriptor of tcp");
         return -EHOSTUNREACH;

@@ -170,7 +170,8 @@ static int shm_peer_map_segment(struct peer *peer, const struct address *address
     return 0;
 }
 
-/* Map all segments of a PE, once; the first caller reports a failure. 0 or -errno. */
+/* Map all segments of a PE, once; the first caller reports a failure. 0 or -errno;
+ * -EAGAIN: its address is awaited. */
 static int shm_peer_map(struct transport_net *net, int pe)
 {
     struct peer *peer = &net->peer[pe];
@@ -179,8 +180,10 @@ static int shm_peer_map(struct transport_net *net, int pe)
     const char *what = "cannot map its memory through /proc";
 
     memset(&address, 0, sizeof address);
-    if (net->world->address_of(net->world, pe, &address, sizeof address) !=
-        (ssize_t)sizeof address) {
+    ssize_t len = net->world->address_of(net->world, pe, &address, sizeof address);
+    if (len == -EAGAIN)
+        return -EAGAIN;
+    if (len != (ssize_t)sizeof address) {
         peer->error = -EHOSTUNREACH;
         what = "it has no endpoint descriptor of the shm transport";
     }

@@ -251,11 +251,8 @@ static ucs_status_t ucx_ep_connect(struct ucx_peer *peer,
 }
 
 /* Connect at the first operation to a PE. */
-static void ucx_peer_connect(struct ucx_peer *peer)
+static void ucx_peer_connect(struct ucx_peer *peer, const void *bytes, ssize_t len)
 {
-    const struct transport_world *world = peer->ctx->net->world;
-    unsigned char bytes[TRANSPORT_ADDRESS_MAX];
-    ssize_t len = world->address_of(world, peer->pe, bytes, sizeof bytes);
     struct ucx_address address;
     ucs_status_t status;
 
@@ -271,12 +268,20 @@ static void ucx_peer_connect(struct ucx_peer *peer)
     }
 }
 
-static struct ucx_peer *ucx_peer_new(struct transport_ctx *ctx, int pe)
+/* 0; -EAGAIN: its address is awaited, and there is no record of it yet; or -ENOMEM. */
+static int ucx_peer_new(struct transport_ctx *ctx, int pe)
 {
-    struct ucx_peer *peer = calloc(1, sizeof *peer);
+    const struct transport_world *world = ctx->net->world;
+    unsigned char bytes[TRANSPORT_ADDRESS_MAX];
+    ssize_t len = -1;
 
+    if (load_relaxed_u32(&ctx->net->lost[pe]) == 0)
+        len = world->address_of(world, pe, bytes, sizeof bytes);
+    if (len == -EAGAIN)
+        return -EAGAIN;
+    struct ucx_peer *peer = calloc(1, sizeof *peer);
     if (peer == NULL)
-        return NULL;
+        return -ENOMEM;
     peer->ctx = ctx;
     peer->pe = pe;
     ctx->peers[pe] = peer;
@@ -284,17 +289,17 @@ static struct ucx_peer *ucx_peer_new(struct transport_ctx *ctx, int pe)
     if (peer->lost)
         peer->error = -EHOSTDOWN;
     else
-        ucx_peer_connect(peer);
-    return peer;
+        ucx_peer_connect(peer, bytes, len);
+    return 0;
 }
 
 int ucx_peer_get(struct transport_ctx *ctx, int pe, struct ucx_peer **peer)
 {
+    int rc = likely(ctx->peers[pe] != NULL) ? 0 : ucx_peer_new(ctx, pe);
+
+    if (unlikely(rc != 0))
+        return rc;
     *peer = ctx->peers[pe];
-    if (unlikely(*peer == NULL))
-        *peer = ucx_peer_new(ctx, pe);
-    if (unlikely(*peer == NULL))
-        return -ENOMEM;
     if (likely((*peer)->error == 0))
         return 0;
     /* UCX may have reported an error before ucx_lost; the next progress purges. */

@@ -2,12 +2,14 @@
 # tests/transport/net/local.mk - jobs over several virtual nodes: the conformance suite and the
 # programs of tests/api/multi on each network transport, progress, lost peers, concurrent
 # atomics, fault injection.
-check_PROGRAMS += tests/transport/net/all_pairs tests/transport/net/dropped \
+check_PROGRAMS += tests/transport/net/all_pairs tests/transport/net/contact \
+	tests/transport/net/dropped \
 	tests/transport/net/flood tests/transport/net/hammer tests/transport/net/killed \
 	tests/transport/net/lost tests/transport/net/mixed \
 	tests/transport/net/progress tests/transport/net/replay tests/transport/net/sleeper
 
 net_tests = \
+	tests/transport/net/contact.sh \
 	tests/transport/net/dropped.sh \
 	tests/transport/net/faults.sh \
 	tests/transport/net/config.sh \
@@ -26,3 +28,4 @@ TESTS      += $(net_tests)
 EXTRA_DIST += $(net_tests) tests/transport/net/lib.sh tests/transport/net/conform.sh
 tests_transport_net_sleeper_SOURCES = tests/transport/net/sleeper.c $(steady)
 tests_transport_net_dropped_LDADD = $(libpgas)
+tests_transport_net_contact_CPPFLAGS = $(AM_CPPFLAGS) $(PMIX_CFLAGS)

@@ -237,7 +237,7 @@ static void starter_start(struct agent *a)
         spec.argv = s->srun_argv;
         spec.envp = s->srun_env;
     }
-    const char *step = "find memory";
+    const char *step = "start";
     a->waited = true;
     s->waiting++;
     starter_make_input(a);
