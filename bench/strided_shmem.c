@@ -10,7 +10,10 @@
 
 const char strided_library[] = "OpenSHMEM";
 
-/* Signals of the PEs that send to this one; the value is the number of the call. */
+/* Signals of the PEs that send to this one; the value is the number of the call.  A fence
+ * before the signals of a call keeps those of two calls in order.  Two
+ * buffers, by parity, are enough: a PE is at most one call ahead of those to which it
+ * sends, because it waits for their data of each call. */
 static uint64_t from_west, from_east, from_pe[STRIDED_PES_MAX];
 static uint64_t calls;
 
@@ -63,8 +66,8 @@ static void signal_neighbors(const struct strided_halo *h)
 {
     shmem_fence();
     calls++;
-    shmem_uint64_atomic_set(&from_east, calls, h->west);
-    shmem_uint64_atomic_set(&from_west, calls, h->east);
+    shmem_signal_set(&from_east, calls, h->west);
+    shmem_signal_set(&from_west, calls, h->east);
     shmem_signal_wait_until(&from_west, SHMEM_CMP_GE, calls);
     shmem_signal_wait_until(&from_east, SHMEM_CMP_GE, calls);
 }
@@ -82,7 +85,7 @@ static void signal_all(const struct strided_matrix *m)
 {
     shmem_fence();
     for (int pe = 0; pe < m->npes; pe++)
-        shmem_uint64_atomic_set(&from_pe[m->me], calls, pe);
+        shmem_signal_set(&from_pe[m->me], calls, pe);
     for (int pe = 0; pe < m->npes; pe++)
         shmem_signal_wait_until(&from_pe[pe], SHMEM_CMP_GE, calls);
 }
@@ -149,6 +152,7 @@ static void halo_packed(const struct strided_halo *h, int parity)
     double *out = (double *)(void *)message;
 
     calls++;
+    shmem_fence();
     strided_pack_columns(h, row + h->radius, out);
     shmem_double_put_signal(east, out, half, &from_east, calls, SHMEM_SIGNAL_SET,
                             h->west);
@@ -208,6 +212,7 @@ static void halo_layout(const struct strided_halo *h, int parity)
     double *out = (double *)(void *)message;
 
     calls++;
+    shmem_fence();
     shmemx_pack(send_layout, row + h->radius, 0, out, bytes);
     shmem_double_put_signal(east, out, half, &from_east, calls, SHMEM_SIGNAL_SET,
                             h->west);
