@@ -11,7 +11,8 @@ enum { N = 24, X = N + 2, FACE = N * N, STEPS = 20 };
 typedef double box[N][N][X]; /* [z][y][x]; x = 0 and x = N + 1 are halo */
 
 /* Two messages of each neighbour, by turns: one may arrive while the other is unpacked.
- */
+ * No third one can: a neighbour is at most one step ahead, because it waits for this PE's
+ * message of each step. */
 static double to_send[FACE], from_west[2][FACE], from_east[2][FACE];
 static uint64_t west_arrived, east_arrived; /* steps */
 static int wrong, wrong_anywhere;
@@ -69,6 +70,7 @@ int main(int argc, char **argv)
 
     for (uint64_t step = 1; step <= steps; step++) {
         compute(cells, me, step);
+        shmem_fence(); /* orders the signals of this step behind the previous ones */
         send_face(face, cells, 1, from_east[step % 2], &east_arrived, step, west);
         send_face(face, cells, N, from_west[step % 2], &west_arrived, step, east);
         shmem_signal_wait_until(&west_arrived, SHMEM_CMP_GE, step);

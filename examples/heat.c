@@ -2,6 +2,10 @@
 /* heat.c - heat in a plate: a 2-D stencil with the rows distributed over the PEs.  Before
  * each step a PE puts its edge rows into the halo rows of its neighbours, with a signal
  * that carries the step number.  At the end it compares its rows with a serial run.
+ *
+ * A fence keeps the signals of two steps in order: without it the later number may arrive
+ * first, and then tells of halo rows that have not arrived.  Two grids are enough: a
+ * neighbour is at most one step ahead, because it needs this PE's rows for each step.
  *   oshrun -n 4 ./heat [steps] */
 #include <shmem.h>
 #include <stdio.h>
@@ -60,6 +64,7 @@ int main(int argc, char **argv)
     shmem_barrier_all();
     for (uint64_t t = 1; t <= steps; t++) {
         row *old = grid[(t + 1) % 2], *new = grid[t % 2];
+        shmem_fence(); /* orders the signals of this step behind the previous ones */
         send(old, 1, above + 1, &from_below, t, me - 1);
         send(old, rows, 0, &from_above, t, me + 1);
         if (me > 0)

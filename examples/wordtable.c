@@ -111,7 +111,7 @@ static int holds(struct slot *slot, const char *word, size_t len, int pe)
 /* True if the slot holds this word or has been claimed for it. */
 static int claim(struct slot *slot, uint64_t hash, const char *word, size_t len, int pe)
 {
-    uint64_t tag = shmem_uint64_g(&slot->tag, pe);
+    uint64_t tag = shmem_atomic_fetch(&slot->tag, pe);
     if (tag == 0)
         tag = shmem_atomic_compare_swap(&slot->tag, 0, hash, pe);
     if (tag == 0)

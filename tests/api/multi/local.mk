@@ -52,6 +52,7 @@ pes_scripts = \
 	tests/api/multi/exits.sh \
 	tests/api/multi/foreign.sh \
 	tests/api/multi/links.sh \
+	tests/api/multi/reordered.sh \
 	tests/api/multi/runner.sh \
 	tests/api/multi/teams_leave.sh \
 	tests/api/multi/wide.sh
@@ -73,5 +74,7 @@ tests_api_multi_wake_pes_SOURCES = tests/api/multi/wake.c $(steady)
 
 TESTS      += $(pes_tests) $(pes_scripts)
 EXTRA_DIST += tests/run-pes tests/api/multi/sizes.txt tests/api/multi/cxx.cc tests/api/multi/boot_lib.sh \
+	tests/api/multi/reordered.txt tests/api/multi/guides/FAILURES.1.c \
+	tests/api/multi/guides/PORTING.1.c tests/api/multi/guides/TUTORIAL.3.c \
 	tests/api/multi/check.h tests/api/multi/coll.h tests/api/multi/teams.h \
 	tests/api/multi/wait.h $(pes_scripts)
