@@ -32,15 +32,17 @@ steal() {
     echo "cpu 1 2 3 4 5 6 7 $1 9 10" >"$proc/stat.new"
     mv "$proc/stat.new" "$proc/stat"
 }
-reset() {
-    rm -rf "$proc"
+# The state before each interval is in $work/first.
+prepare() {
     mkdir "$proc"
     thread 100 100 9000000000 200
     thread 100 101 9000000000
     thread 200 200 9000000000
     thread 300 300 9000000000
     steal 1000
+    mv "$proc" "$work/first"
 }
+prepare
 
 # change FUNCTION: what happens in the interval, which is judged to be 1000 ms.
 cat >"$work/shell" <<'END'
@@ -63,7 +65,7 @@ expect() {
         cat "$work/body"
     } >"$work/change"
     for judge in "sh $work/shell $work" "$steady/judge 1000"; do
-        reset
+        cp -r "$work/first" "$proc"
         "$steady/watch" -p "$proc" 100 "$work/counts" || wrong "the watch does not start"
         got=0
         case $judge in
