@@ -151,7 +151,7 @@ static void try_fcollect(const struct group *g, size_t each, bool eager)
     CHECK_EQ(shmem_long_fcollect(g->team, to, from, each), 0); /* allocates memory */
     memset(to, GUARD_BYTE, each * (size_t)g->npes * sizeof *to + GUARD);
     shmem_team_sync(g->team);
-    uint32_t epoch = team->coll->internode.epoch;
+    uint64_t epoch = team->coll->internode.epoch;
     CHECK_EQ(shmem_long_fcollect(g->team, to, from, each), 0);
     if (internode_is_leader(team))
         CHECK_NAMED((team->coll->internode.epoch == epoch) == eager,

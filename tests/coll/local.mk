@@ -18,6 +18,7 @@ tests_coll_nb_LDADD = $(libpgas)
 
 coll_tests = \
 	tests/coll/chain.sh \
+	tests/coll/counters.sh \
 	tests/coll/internode.sh \
 	tests/coll/nb.sh \
 	tests/coll/profile.sh \
@@ -25,4 +26,5 @@ coll_tests = \
 	tests/coll/stress.sh \
 	tests/coll/threads.sh
 TESTS      += $(coll_tests)
-EXTRA_DIST += $(coll_tests) tests/coll/threads.c tests/coll/threads_one_pe.c
+EXTRA_DIST += $(coll_tests) tests/coll/threads.c tests/coll/threads_one_pe.c \
+	tests/coll/counters.c

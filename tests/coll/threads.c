@@ -30,6 +30,7 @@
 #include "pgas/coll/algorithms/scan.h"
 #include "pgas/coll/shared/shared_int.h"
 #include "pgas/coll/sync/team_coll.h"
+#include "pgas/core/base/counter.h"
 #include "pgas/core/memory/alloc.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/core/memory/heap.h"
@@ -465,6 +466,7 @@ static void *pe(void *arg)
         teams[k] = team_number(k, pgas_self.me);
         if (!team_coll_attach(&teams[k]))
             abort();
+        counter_start_team(&teams[k]);
         results[k] = shared_number(&teams[k], k, &places[k]);
     }
     c.source = (int64_t *)(heaps[pgas_self.me] + HEAP_RESERVED);

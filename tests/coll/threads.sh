@@ -3,7 +3,7 @@
 # threads.sh - builds tests/coll/threads.c and the library's sources with the thread
 # sanitizer, with PEs as threads, and runs it with delays at synchronization points
 # (SHMEM_STRESS): with every algorithm (PGAS_TEST_LONG), or with one of each kind of
-# synchronization.  Mutants, in which a release store is relaxed, show that the sanitizer
+# synchronization, and with counters that begin just below 2^32.  Mutants, in which a release store is relaxed, show that the sanitizer
 # detects such races here.
 set -eu
 work=$(mktemp -d "${TMPDIR:-/tmp}/threads.XXXXXX")
@@ -35,7 +35,7 @@ list_sources() {
 # compile SOURCE..: compile each to an object file in $work, in parallel.  Kernels get the
 # instruction set in their name.
 compile() {
-    flags="-std=gnu11 -O1 -g1 -fsanitize=thread -w -DPGAS_INSTANCES"
+    flags="-std=gnu11 -O1 -g1 -fsanitize=thread -w -DPGAS_INSTANCES -DPGAS_COUNTERS"
     flags="$flags -I$top_builddir -I. -Iinclude $(pkg-config --cflags pmix nettle)"
     export work flags
     # shellcheck disable=SC2016 # for the shells there
@@ -76,7 +76,7 @@ echo 'int main(void) { return 0; }' >"$work/nothing.c"
 $CC -fsanitize=thread "$work/nothing.c" -o "$work/nothing" 2>/dev/null &&
     "$work/nothing" 2>/dev/null || skip "$CC has no thread sanitizer that works here"
 # shellcheck disable=SC2046 # words
-compile $(list_sources) tests/coll/threads.c tests/coll/threads_one_pe.c pgas/coll/sync/mailbox.c \
+compile $(list_sources) tests/coll/counters_start.c tests/coll/threads.c tests/coll/threads_one_pe.c pgas/coll/sync/mailbox.c \
     pgas/transport/ofi/ofi_absent.c pgas/transport/ucx/ucx_absent.c
 link one_pe threads_one_pe
 timeout -s KILL $limit_s "$work/one_pe" "$calls" >"$work/out" 2>&1 || {
@@ -98,6 +98,7 @@ export SHMEM_FCOLLECT_ALGORITHM=arrival SHMEM_ALLTOALL_ALGORITHM=arrival
 pes 4 1
 [ -z "${PGAS_TEST_LONG:-}" ] || pes 7 2
 pes 2 3
+COUNTERS='32 used' pes 4 4
 unset SHMEM_FCOLLECT_ALGORITHM SHMEM_ALLTOALL_ALGORITHM
 
 # mutant PES ALGORITHM SOURCE FUNCTION: with the release stores of FUNCTION relaxed, the
@@ -129,6 +130,7 @@ mutant 4 slices pgas/coll/sync/barrier.c barrier_count
 export SHMEM_BROADCAST_ALGORITHM=groups SHMEM_BARRIER_ALGORITHM=tree SHMEM_COLL_GROUPS=2
 export SHMEM_REDUCE_ALGORITHM=groups
 pes 5 1
+COUNTERS='32 used' pes 5 2
 [ -z "${PGAS_TEST_LONG:-}" ] || for n in 2 3 7 12 16; do pes $n 2; done
 mutant 5 groups pgas/coll/sync/barrier.c barrier_tree
 mutant 5 groups pgas/coll/sync/barrier.c barrier_tree_disseminate
