@@ -6,6 +6,7 @@ lint_scripts = \
 	tests/lint/lint.sh \
 	tests/lint/loops.sh \
 	tests/lint/results.sh \
+	tests/lint/security.sh \
 	tests/lint/selftest.sh \
 	tests/lint/tidy.sh \
 	tests/lint/time.sh

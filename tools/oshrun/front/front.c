@@ -17,13 +17,15 @@
 #include "tools/oshrun/front/ft_settings.h"
 #include "tools/oshrun/util/mem.h"
 
+#include "pgas/core/base/seal.h"
+
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -111,15 +113,19 @@ static void front_make_env(struct front *f)
     f->job.env = f->env = export_env(f->o->env);
 }
 
-/* A random suffix, since another host may use the same pid at the same time. */
-static void front_name_job(struct front *f)
+/* A random suffix: another host may use the same pid at the same time, and the PMIx
+ * server of libpmix, which listens on the loopback, lets in who names a process of the
+ * job. */
+static int front_name_job(struct front *f)
 {
-    uint32_t random = 0;
-    if (f->plan.kind == PLAN_HERE || getrandom(&random, sizeof random, 0) < 0)
-        snprintf(f->job.nspace, sizeof f->job.nspace, "oshrun-%d", (int)getpid());
-    else
-        snprintf(f->job.nspace, sizeof f->job.nspace, "oshrun-%d-%08x", (int)getpid(),
-                 random);
+    uint64_t random;
+    if (!seal_random(&random, sizeof random)) {
+        error_report("cannot get random bytes: %s", strerror(errno));
+        return FRONT_EXIT_ERROR;
+    }
+    snprintf(f->job.nspace, sizeof f->job.nspace, "oshrun-%d-%016" PRIx64, (int)getpid(),
+             random);
+    return 0;
 }
 
 static int front_make_job(struct front *f, const struct options *o)
@@ -139,7 +145,8 @@ static int front_make_job(struct front *f, const struct options *o)
         rc = ft_settings_read(&f->job, o->interface);
     if (rc == 0)
         front_make_env(f);
-    front_name_job(f);
+    if (rc == 0)
+        rc = front_name_job(f);
     return rc;
 }
 
