@@ -41,7 +41,7 @@ check() {
             n=$(wc -l <"$work/row")
             if [ "$n" != 1 ]; then
                 fail "$1: $n rows for $listener, $launcher"
-            elif grep -q '|none|' "$work/row" || ! grep -q '||\||$' "$work/row"; then
+            elif grep -q "^$listener|$launcher|none|" "$work/row" || ! grep -q '||\||$' "$work/row"; then
                 outcomes=$((outcomes + 1))
             else
                 fail "$1: an empty cell for $listener, $launcher"
@@ -56,12 +56,13 @@ check listens
 check gets
 ! grep '^!' "$work/listens" "$work/gets" || fail 'a row has another number of cells'
 
+find "$top_srcdir/tests" -name '*.mk' -exec cat {} + >"$work/mk"
 for test in $(grep -o '`tests/[^`]*`' "$file" | tr -d '`' | sort -u); do
     rows=$((rows + 1))
     name=${test%.c}
     if [ ! -f "$top_srcdir/$test" ]; then
         fail "$test does not exist"
-    elif ! find "$top_srcdir/tests" -name '*.mk' -exec cat {} + | grep -qF "$name"; then
+    elif ! grep -qF "$name" "$work/mk"; then
         fail "$test is in no local.mk"
     else
         outcomes=$((outcomes + 1))

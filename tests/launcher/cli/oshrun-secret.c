@@ -224,7 +224,10 @@ static void print_card(const pmix_proc_t *self, uint32_t rank)
 static void print_map(void)
 {
     struct stat s;
-    int fd = open(getenv(NODE_ENV), O_RDONLY | O_CLOEXEC);
+    const char *path = getenv(NODE_ENV);
+    if (path == NULL) /* another launcher */
+        return;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &s) != 0)
         die("cannot open", "the node segment");
     const struct node *node = mmap(NULL, (size_t)s.st_size, PROT_READ, MAP_SHARED, fd, 0);

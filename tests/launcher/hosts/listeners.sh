@@ -3,8 +3,8 @@
 # listeners.sh - the processes of a job listen at the addresses that SECURITY.md names, with
 # one socket for each: the table "Who listens" against /proc.  Its words for addresses
 # (`--if`, `SHMEM_LAUNCH_IF`, `SHMEM_TCP_IF`, loopback) are replaced by those of the job.
-# Jobs: on one node, on virtual nodes and, as root, on two hosts with two networks each, by
-# oshrun and mpirun.  A row is an address at which a process listens or should.
+# Jobs: on one node, on virtual nodes and, as root, on two hosts with two networks each, in
+# the long form also with all addresses and by mpirun.  A row is an address at which a process listens or should.
 # PGAS_UNDER_TEST=PREFIX: the installed oshrun and library.
 set -eu
 . "$top_srcdir/tests/launcher/hosts/lib.sh"
@@ -34,8 +34,9 @@ documented() {
 # addresses PID WORDS: those that the words mean where the process runs: of --if and
 # SHMEM_LAUNCH_IF $if, of SHMEM_TCP_IF $tcp_if; empty: all that are up.
 addresses() {
-    for word in $(echo "$2" | grep -oE -e '--if|SHMEM_LAUNCH_IF|SHMEM_TCP_IF|loopback'); do
+    for word in $(echo "$2" | grep -oE -e '--if|SHMEM_LAUNCH_IF|SHMEM_TCP_IF|loopback|127[.]0[.]0[.]1'); do
         case $word in
+        127.0.0.1) echo "$word" && continue ;;
         loopback) names=lo ;;
         SHMEM_TCP_IF) names=$tcp_if ;;
         *) names=$if ;;
@@ -89,17 +90,27 @@ compare() {
 
 # -- jobs ------------------------------------------------------------------------------
 
-ready() { [ "$(grep -c '^ready$' "$work/out")" = 2 ] || gone "$pid"; }
+ready() {
+    sleep 0.1
+    [ "$(grep -c '^ready$' "$work/out")" = 2 ] || gone "$pid"
+}
 
-# find_processes: the front end is $pid; sets $daemons and $pes.  The reaper of each has closed
-# its sockets.
+# find_processes: sets $front, $daemons and $pes.  The reaper of each has closed its sockets.
 find_processes() {
-    daemons= pes=
-    for p in $(marked); do
-        case $(basename "$(readlink "/proc/$p/exe")"):$(cat "/proc/$p/comm") in
-        *oshrun-secret:*) pes="$pes $p" ;;
-        oshrun:oshrun-reaper) ;;
-        oshrun:*) [ "$p" = "$front" ] || daemons="$daemons $p" ;;
+    front= daemons= pes=
+    for p in $(marked) $(for n in $nodes; do "$hosts" pids "$n"; done); do
+        case " $front $daemons $pes " in *" $p "*) continue ;; esac
+        read -r comm <"/proc/$p/comm" || continue
+        case $(readlink "/proc/$p/exe"):$comm in
+        */*oshrun-secret:*) pes="$pes $p" ;;
+        */oshrun:oshrun-reaper) ;;
+        */oshrun:*)
+            if grep -qa node-daemon "/proc/$p/cmdline"; then
+                daemons="$daemons $p"
+            else
+                front=$p
+            fi
+            ;;
         esac
     done
 }
@@ -112,11 +123,6 @@ job() {
     ("$@") </dev/null >"$work/out" 2>"$work/err" &
     pid=$!
     until_true 40 ready
-    front=$(marked | while read -r p; do
-        [ "$(basename "$(readlink "/proc/$p/exe")")" = oshrun ] &&
-            ! grep -qa node-daemon "/proc/$p/cmdline" &&
-            [ "$(cat "/proc/$p/comm")" != oshrun-reaper ] && echo "$p"
-    done | head -n 1)
     find_processes
     [ "$(echo "$pes" | wc -w)" = 2 ] && [ "$(echo "$daemons" | wc -w)" = "$ndaemons" ] || {
         fail "$name: the processes are: PEs$pes, daemons$daemons"
@@ -129,9 +135,9 @@ end_job() {
     await 20
 }
 
-if='' tcp_if=''
-job 'one node' 0 env "$mark" TMPDIR="$work/tmp" SHMEM_FT=abort "$OSHRUN" -n 2 "$pe" pe /
-compare 'one node, oshrun' "$front" 'one node' 'front end' PMIx
+if='' tcp_if='' nodes=
+job 'one node' 0 env "$mark" TMPDIR="$work/tmp" SHMEM_FT=continue "$OSHRUN" -n 2 "$pe" pe /
+compare 'one node, oshrun' "$front" 'one node' 'front end' agent PMIx
 for p in $pes; do compare 'one node, a PE' "$p" 'one node' PE/tcp; done
 end_job
 
@@ -155,13 +161,13 @@ on_hosts() {
 
 if reason=$("$hosts" possible 2>&1); then
     hosts_up 2
+    nodes='n0 n1'
     SHMEM_FT=continue
     export SHMEM_FT
-    on_hosts 'two hosts'
+    [ -z "${PGAS_TEST_LONG:-}" ] || on_hosts 'two hosts'
     if=eth0 tcp_if=eth1
     on_hosts 'two hosts, one network each' --if eth0 -x SHMEM_TCP_IF=eth1
-    if command -v mpirun >/dev/null && mpirun --version 2>/dev/null | grep -q 'Open MPI'; then
-        front=
+    if [ -n "${PGAS_TEST_LONG:-}" ] && mpirun --version 2>/dev/null | grep -q 'Open MPI'; then
         job mpirun 0 on n0 mpirun --mca plm_rsh_agent "$hosts agent" --mca oob_tcp_if_include eth0 \
             --allow-run-as-root --host n0,n1 -x SHMEM_FT -x SHMEM_TRANSPORT -x SHMEM_TCP_IF=eth1 \
             -x SHMEM_LAUNCH_IF=eth0 -x "${mark%%=*}" -n 2 "$pe" pe /
