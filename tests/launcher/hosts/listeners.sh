@@ -45,7 +45,16 @@ addresses() {
             $2 == "lo" && names != "lo" { next }
             names != "" && index("," names ",", "," $2 ",") == 0 { next }
             $3 == "inet6" && $0 !~ /scope (global|host)/ { next }
-            { sub("/.*", "", $4); print $4 }'
+            { sub("/.*", "", $4) }
+            $3 == "inet" { print $4; next }
+            { # eight groups
+                split($4 "::", part, "::")
+                left = split(part[1], group, ":")
+                right = split(part[2], last, ":")
+                for (i = left + 1; i <= 8; i++)
+                    group[i] = i <= 8 - right ? "0" : last[i - 8 + right]
+                for (i = 1; i <= 8; i++) printf "%s%s", group[i], i < 8 ? ":" : "\n"
+            }'
     done
 }
 
@@ -63,11 +72,14 @@ listening() {
             for (i = 1; i <= n; i++) own[part[i]] = 1 }
         $4 != "0A" || !($10 in own) { next }
         { hex = substr($2, 1, index($2, ":") - 1) }
-        hex == "00000000000000000000000001000000" { print "::1"; next }
-        hex ~ /^0*$/ { print length(hex) == 8 ? "0.0.0.0" : "::"; next }
         length(hex) == 8 {
             print byte(hex, 7) "." byte(hex, 5) "." byte(hex, 3) "." byte(hex, 1); next }
-        { print hex }'
+        {
+            for (i = 0; i < 8; i++) { # the bytes of each word of four are reversed
+                at = 8 * int(i / 2) + (i % 2 ? 3 : 7)
+                printf "%x%s", 256 * byte(hex, at) + byte(hex, at - 2), i < 7 ? ":" : "\n"
+            }
+        }'
 }
 
 # compare WHAT PID LAUNCHER LISTENER...: the process is all of these listeners.
