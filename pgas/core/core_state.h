@@ -39,8 +39,9 @@ struct boot_state {
     pmix_status_t failure; /* reason of the last call that returned -1 */
     bool events;           /* the handler of boot_events.c is registered */
     size_t events_id;
-    bool events_last; /* no handler of the same codes runs after ours */
-    void (*on_failure)(uint32_t pe);
+    bool events_last;                /* no handler of the same codes runs after ours */
+    void (*on_failure)(uint32_t pe); /* NULL: closed */
+    pthread_mutex_t events_lock;     /* protects on_failure, held while it runs */
     uint32_t only_pe, only_node, only_begin[2]; /* the node map of a singleton job */
     /* "PGAS_JOINED=" and the PMIx namespace in which this process or one of its ancestors
      * joined the job as a PE.  Added to the environment before main() and modified in

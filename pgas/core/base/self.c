@@ -28,6 +28,7 @@ PGAS_SELF = {
 
 CORE_SELF = {
     .boot.joined = BOOT_JOINED_ENV "=",
+    .boot.events_lock = PTHREAD_MUTEX_INITIALIZER,
     .fork.lock = PTHREAD_MUTEX_INITIALIZER,
     .fork.done_pipe = {-1, -1},
     .block.list_lock = PTHREAD_MUTEX_INITIALIZER,

@@ -345,8 +345,10 @@ void boot_disconnect(struct boot *b, bool keep)
 {
     bool was = STATE.connected;
 
-    if (STATE.connected)
+    if (STATE.connected) {
         PMIx_Finalize(NULL, 0);
+        boot_events_forget();
+    }
     STATE.connected = false;
     if (keep)
         return;

@@ -118,6 +118,9 @@ const char *boot_error(void);
  * name their codes get the same events; default handlers do not. */
 void boot_events_open(void (*on_failure)(uint32_t pe));
 void boot_events_close(void);
+/* Removes the handler of a process in which others still use PMIx; boot_disconnect calls
+ * it. */
+void boot_events_forget(void);
 
 /* Asks the launcher to end the job with this status. */
 void boot_abort(int status, const char *why);

@@ -3,6 +3,7 @@
  */
 #include "config.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "pgas/core/base/log.h"
@@ -11,12 +12,14 @@
 
 #define STATE core_self.boot
 
-/* Reports the affected processes that are PEs of this job.  True: there are some. */
+/* Reports the affected processes that are PEs of this job.  True: there are some.  The
+ * lock: boot_events_close waits for a report that has begun. */
 static bool boot_events_report(const pmix_info_t *info, size_t n)
 {
     bool ours = false;
 
-    for (size_t i = 0; i < n; i++) {
+    pthread_mutex_lock(&STATE.events_lock);
+    for (size_t i = 0; i < n && STATE.on_failure != NULL; i++) {
         const pmix_value_t *value = &info[i].value;
         if (strcmp(info[i].key, PMIX_EVENT_AFFECTED_PROC) != 0 ||
             value->type != PMIX_PROC || value->data.proc == NULL)
@@ -28,6 +31,7 @@ static bool boot_events_report(const pmix_info_t *info, size_t n)
             ours = true;
         }
     }
+    pthread_mutex_unlock(&STATE.events_lock);
     return ours;
 }
 
@@ -86,7 +90,18 @@ void boot_events_open(void (*on_failure)(uint32_t pe))
 
 void boot_events_close(void)
 {
-    if (STATE.events)
+    pthread_mutex_lock(&STATE.events_lock);
+    STATE.on_failure = NULL;
+    pthread_mutex_unlock(&STATE.events_lock);
+}
+
+/* The last PMIx_Finalize of a process forgets its handlers, here and in the server.
+ * Deregistration before it costs 40 ms: libpmix sends a message that has no answer, and
+ * Nagle's algorithm then holds back the message of PMIx_Finalize until the server's
+ * kernel acknowledges that one, which it delays. */
+void boot_events_forget(void)
+{
+    if (STATE.events && PMIx_Initialized())
         PMIx_Deregister_event_handler(STATE.events_id, NULL, NULL);
     STATE.events = false;
 }
