@@ -246,7 +246,9 @@ libsim_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 lib_LTLIBRARIES += libshmem.la
 libshmem_la_SOURCES =
 libshmem_la_LIBADD = libpgas.la $(PMIX_LIBS) $(NETTLE_LIBS) -lpthread
-libshmem_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \
+# nodelete: the process keeps pointers into the library when a program has closed it with
+# dlclose: variables of its environment, exit and fork handlers, handlers of signals.
+libshmem_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -Wl,-z,nodelete \
 	-Wl,--version-script=$(srcdir)/pgas/libshmem.map
 libshmem_la_DEPENDENCIES = libpgas.la $(srcdir)/pgas/libshmem.map
 EXTRA_DIST += pgas/libshmem.map

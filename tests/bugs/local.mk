@@ -13,6 +13,7 @@ bug_scripts = \
 	tests/bugs/buffers.sh \
 	tests/bugs/core_size.sh \
 	tests/bugs/decimal.sh \
+	tests/bugs/dlclose.sh \
 	tests/bugs/ending.sh \
 	tests/bugs/environ.sh \
 	tests/bugs/foreign_inside.sh \
@@ -30,6 +31,7 @@ check_PROGRAMS += $(bug_tests) \
 	tests/bugs/buffers \
 	tests/bugs/core_size \
 	tests/bugs/decimal \
+	tests/bugs/dlclose \
 	tests/bugs/ending \
 	tests/bugs/environ \
 	tests/bugs/heap_limits \
@@ -40,6 +42,7 @@ check_PROGRAMS += $(bug_tests) \
 	tests/bugs/other_a \
 	tests/bugs/other_b \
 	tests/bugs/stdin_lock
+tests_bugs_dlclose_LDADD =
 tests_bugs_other_a_SOURCES = tests/bugs/other_exe.c
 tests_bugs_other_a_CPPFLAGS = $(AM_CPPFLAGS) -DMORE_WORDS=3
 tests_bugs_other_b_SOURCES = tests/bugs/other_exe.c
