@@ -75,6 +75,12 @@ leave_each() {
 }
 run 1 --timeout $stacks_s -x SHMEM_REPRODUCIBLE=1 --vnodes 3 -n 5 "$program"_departed reduce 20000
 says 'PE 4 has exited or called shmem_finalize while other PEs wait in'
+# The last one on its node, and one of two.
+for pes in 3 6; do
+    run 1 --timeout $stacks_s --vnodes 3 -n $pes \
+        -x SHMEM_INTERNODE_ALLTOALL_ALGORITHM=pairwise "$program"_departed mismatch 5000
+    says "PE $((pes - 1)) has exited or called shmem_finalize while other PEs wait in shmem_long_alltoall"
+done
 [ -z "$long" ] || for_each "ofi ucx" leave_each
 [ -n "$brief$long" ] || leave_each
 end

@@ -2,7 +2,9 @@
 /*
  * internode_departed.c - the last PE finalizes while the others wait for it in a
  * collective over several nodes: the job must end with a message that names that PE.
- *   internode_departed reduce|rooted|broadcast|collect|alltoall [elements]
+ *   internode_departed reduce|rooted|broadcast|collect|alltoall|mismatch [elements]
+ * With mismatch it calls a barrier before it finalizes, where the others call an alltoall
+ * that begins with a barrier: they wait for its blocks.
  */
 #include "config.h"
 
@@ -54,6 +56,8 @@ int main(int argc, char **argv)
     check_sleep_us(LATE_US); /* the others may sleep in the second one by now */
     if (shmem_my_pe() != shmem_n_pes() - 1)
         collective(what, n);
+    else if (strcmp(what, "mismatch") == 0)
+        shmem_sync_all();
     shmem_finalize();
     return 0;
 }

@@ -8,6 +8,7 @@ lint_scripts = \
 	tests/lint/results.sh \
 	tests/lint/security.sh \
 	tests/lint/selftest.sh \
+	tests/lint/stalls.sh \
 	tests/lint/tidy.sh \
 	tests/lint/time.sh
 TESTS      += $(lint_scripts)
@@ -16,7 +17,7 @@ EXTRA_DIST += $(lint_scripts) \
 	tests/lint/counters.awk tests/lint/counters.txt \
 	tests/lint/loops.awk tests/lint/loops.txt \
 	tests/lint/time.awk tests/lint/time.txt \
-	tests/lint/layers.txt tests/lint/waits.txt
+	tests/lint/layers.txt tests/lint/stalls.txt tests/lint/waits.txt
 
 lint:
 	$(SHELL) $(srcdir)/tests/lint/lint.sh $(srcdir)

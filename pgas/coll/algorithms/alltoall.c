@@ -23,12 +23,15 @@
  */
 #include "config.h"
 
+#include <stddef.h>
+
 #include "pgas/coll/algorithms/alltoall.h"
 #include "pgas/coll/algorithms/alltoall_internode.h"
 #include "pgas/coll/sync/arrival.h"
 #include "pgas/coll/sync/barrier.h"
 #include "pgas/coll/sync/mailbox.h"
 #include "pgas/coll/sync/internode.h"
+#include "pgas/coll/sync/probe.h"
 #include "pgas/coll/schedule/executor.h"
 #include "pgas/coll/select/select.h"
 #include "pgas/coll/sync/bounce.h"
@@ -103,6 +106,7 @@ struct pairwise {
         struct transport_completion done;
         int pe;
     } send[PAIRWISE_SENDS];
+    struct probe_timer timer;
     const char *fn;
 };
 
@@ -165,6 +169,51 @@ static bool alltoall_pairwise_arrived(const void *job)
     return load_acquire_u64(j->word) >= j->team->coll->alltoall.expected;
 }
 
+/* PE i of the team has departed after it had received `received` - 1 blocks.  It
+ * completed its puts before; so if it took part in this call, its block is here. */
+static void alltoall_pairwise_judge(const struct pairwise *j, int i, uint64_t received)
+{
+    if (received - 1 < j->team->coll->alltoall.expected)
+        barrier_report_departed(team_world_pe(j->team, i), j->fn);
+}
+
+static void alltoall_pairwise_probe(const struct pairwise *j, int i)
+{
+    int pe = team_world_pe(j->team, i);
+    const void *left = team_here(j->team, offsetof(struct team_words, departure.epoch));
+    const void *blocks =
+        team_here(j->team, offsetof(struct team_words, departure.alltoall_blocks));
+    uint64_t received;
+
+    if (probe_pe(left, pe, j->fn) == 0)
+        return;
+    rma_get(CTX_LIBRARY, &received, blocks, sizeof received, pe, j->fn);
+    alltoall_pairwise_judge(j, i, received);
+}
+
+/* All PEs have entered the barrier of this call, but one may have done so in another
+ * routine.  Local PEs at each call; one remote PE in turn at each probe interval. */
+static void alltoall_pairwise_on_stall(const void *arg)
+{
+    struct pairwise *j = (struct pairwise *)arg; /* alltoall_exchange_pairwise's */
+    const struct team_nodes *n = j->team->nodes;
+    bool departed =
+        atomic_load_explicit(&pgas_self.node->departed, memory_order_acquire) != 0;
+
+    for (int k = 0; departed && k < n->local_pes; k++) {
+        const struct departure_words *words =
+            &team_words(j->team, n->local_pe[k])->departure;
+        if (load_acquire_u32(&words->epoch) != 0)
+            alltoall_pairwise_judge(j, n->local_pe[k],
+                                    load_relaxed_u64(&words->alltoall_blocks));
+    }
+    if (!probe_due(&j->timer))
+        return;
+    int i = (int)(j->timer.probes % (uint32_t)j->team->npes);
+    if (net_remote(team_world_pe(j->team, i)))
+        alltoall_pairwise_probe(j, i);
+}
+
 /* The second barrier of the schedule: all blocks have arrived here, and the sources are
  * not in use. */
 static void alltoall_pairwise_end(struct pairwise *j)
@@ -180,7 +229,8 @@ static void alltoall_pairwise_end(struct pairwise *j)
                                          .remote = j->team->nodes->local_pes == 1,
                                          .word = j->word,
                                          .what = j->fn,
-                                         .team = j->team});
+                                         .team = j->team,
+                                         .on_stall = alltoall_pairwise_on_stall});
 }
 
 static bool alltoall_pairwise_barrier(void *job, const struct schedule_step *step)

@@ -52,13 +52,14 @@ struct barrier_cpu {
     uint32_t called;
 };
 
-/* On each PE: 1 + the number of barriers begun, of mailbox calls begun, and of
- * nonblocking collectives completed when the PE departed; 0 before.  Its owner stores
+/* On each PE: 1 + the number of barriers begun, of mailbox calls begun, of nonblocking
+ * collectives completed, and of blocks received in pairwise alltoalls when the PE
+ * departed; 0 before.  Its owner stores
  * `epoch` last (release), and before it increments node->departed: a waiting PE reads
  * these words only while node->departed is not 0. */
 struct departure_words {
     _Alignas(NODE_LINE) uint64_t epoch;
-    uint64_t mailbox_calls, nb_calls;
+    uint64_t mailbox_calls, nb_calls, alltoall_blocks;
 };
 
 /* Invariant: the counters begin at the same value (counter.h); counted and trees have

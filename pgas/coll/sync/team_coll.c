@@ -177,6 +177,7 @@ static void team_coll_leave_one(struct shmem_team *team)
         team_coll_leave_one(team->node_team);
     store_relaxed_u64(&mine->mailbox_calls, coll->mailbox.calls.seq + 1);
     store_relaxed_u64(&mine->nb_calls, coll->nb.calls.acked + 1);
+    store_relaxed_u64(&mine->alltoall_blocks, coll->alltoall.expected + 1);
     store_release_u64(&mine->epoch, coll->barrier.epoch + 1);
 }
 
