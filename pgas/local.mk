@@ -7,7 +7,7 @@ pgas_sources = \
 	pgas/threads/adaptive.c pgas/threads/adaptive.h pgas/threads/amo.h pgas/threads/atomic.h \
 	pgas/threads/futex.h pgas/threads/mcs.c pgas/threads/mcs.h pgas/threads/mpsc.h \
 	pgas/threads/pause.h pgas/threads/spsc.h pgas/threads/ticket.c pgas/threads/ticket.h \
-	pgas/datatype/copy.c pgas/datatype/copy.h pgas/datatype/copy_x86.h \
+	pgas/datatype/copy.c pgas/datatype/copy.h pgas/datatype/copy_aligned.h pgas/datatype/copy_isas.h pgas/datatype/copy_x86.h \
 	pgas/datatype/isa.c pgas/datatype/isa.h pgas/datatype/isa_cpu.h \
 	pgas/datatype/layout/layout.c pgas/datatype/layout/layout.h \
 	pgas/datatype/layout/layout_cursor.c pgas/datatype/layout/layout_cursor.h \

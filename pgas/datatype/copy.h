@@ -4,7 +4,9 @@
  *
  * Up to 16 bytes: inline moves.  Exactly 1, 2, 4 and 8 bytes are one store, so that an
  * aligned word is never torn (a PE may be waiting on it).  Above: a loop over wide
- * registers, then memcpy, and non-temporal stores for copies that exceed the caches.
+ * registers (copy_x86.h), from 1 or 2 KiB on with an aligned destination and each byte
+ * stored once (copy_isas.h), then memcpy, and non-temporal stores for copies that exceed
+ * the caches.
  * Uses: isa.  Used by: rma, coll.
  */
 #ifndef PGAS_DATATYPE_COPY_H

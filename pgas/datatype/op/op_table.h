@@ -23,6 +23,8 @@ struct kernels {
     size_t nontemporal_copy; /* threshold in bytes of non-temporal stores in copies */
     size_t nontemporal_op;   /* threshold for results that are not in place */
     size_t wide_copy_max;    /* 0: wide registers are absent or disabled */
+    size_t long_copy_max;    /* from wide_copy_max to here: long_copy */
+    void (*long_copy)(char *d, const char *s, size_t n);
     const op_table *ops;
 };
 extern struct kernels kernels;
