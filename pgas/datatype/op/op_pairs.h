@@ -48,9 +48,12 @@ enum { PAIRS = 32 }; /* a piece */
     static void F##_run(void *x, const void *y, const void *z, size_t n)                 \
     {                                                                                    \
         H *out = x; const H *a = y, *b = z;                                              \
-        for (; n >= PAIRS; n -= PAIRS, out += 2 * PAIRS, a += 2 * PAIRS, b += 2 * PAIRS) \
-            F##_piece(out, a, b, PAIRS);                                                 \
-        F##_piece(out, a, b, n);                                                         \
+        const size_t size = 2 * sizeof(H);                                               \
+        size_t i = n * size < OP_ALIGNED_PIECES ? 0 : op_head(out, a, b, size);          \
+        if (i > 0) F##_piece(out, a, b, i);                                              \
+        for (; i + PAIRS <= n; i += PAIRS)                                               \
+            F##_piece(out + 2 * i, a + 2 * i, b + 2 * i, PAIRS);                         \
+        F##_piece(out + 2 * i, a + 2 * i, b + 2 * i, n - i);                             \
     }
 #define HALVES(F, T, H, BETTER)                                                          \
     BETTER_PAIR(F, T, H, BETTER) WINS(F, T, H) PIECE_OF_PAIRS(F, H) RUN_PAIRS(F, H)      \
