@@ -182,7 +182,7 @@ if reason=$("$hosts" possible 2>&1); then
     if [ -n "${PGAS_TEST_LONG:-}" ] && mpirun --version 2>/dev/null | grep -q 'Open MPI'; then
         job mpirun 0 on n0 mpirun --mca plm_rsh_agent "$hosts agent" --mca oob_tcp_if_include eth0 \
             --allow-run-as-root --host n0,n1 -x SHMEM_FT -x SHMEM_TRANSPORT -x SHMEM_TCP_IF=eth1 \
-            -x SHMEM_LAUNCH_IF=eth0 -x "${mark%%=*}" -n 2 "$pe" pe /
+            -x SHMEM_LAUNCH_IF=eth0 ${LD_LIBRARY_PATH:+-x LD_LIBRARY_PATH} -n 2 "$pe" pe /
         for p in $pes; do compare 'mpirun, a PE' "$p" mpirun agent PE/tcp; done
         end_job
         check_hosts mpirun || :
