@@ -203,7 +203,7 @@ static void alltoall_pairwise_on_stall(const void *arg)
     for (int k = 0; departed && k < n->local_pes; k++) {
         const struct departure_words *words =
             &team_words(j->team, n->local_pe[k])->departure;
-        if (load_acquire_u32(&words->epoch) != 0)
+        if (load_acquire_u64(&words->epoch) != 0)
             alltoall_pairwise_judge(j, n->local_pe[k],
                                     load_relaxed_u64(&words->alltoall_blocks));
     }
