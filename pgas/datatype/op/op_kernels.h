@@ -68,13 +68,14 @@ enum { OP_ALIGNED = 512, OP_ALIGNED_PIECES = 2048 };
 
 #ifdef OP_REGISTER
 /* The element, less than a register from the first one, at which two or three operands are
- * at a multiple of the register size; 0 if they are there at the first one, and if no two
- * operands can be aligned together */
+ * at a multiple of the register size and no other one was there before; or else a and b
+ * are, because two loads that cross lines cost more than a store.  0 if there is none. */
 INLINE size_t op_head(const void *out, const void *a, const void *b, size_t size)
 {
     const size_t x = -(uintptr_t)out % OP_REGISTER, y = -(uintptr_t)a % OP_REGISTER;
     const size_t z = -(uintptr_t)b % OP_REGISTER;
-    const size_t bytes = x == y || x == z ? x : y == z ? y : 0;
+    const bool with_out = (x == y && z > 0) || (x == z && y > 0);
+    const size_t bytes = y == z ? y : with_out ? x : 0;
 
     return bytes % size != 0 ? 0 : bytes / size;
 }
