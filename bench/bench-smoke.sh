@@ -25,6 +25,11 @@ for npes in 1 3; do
     fi
 done
 
+# Each combination of offsets once a row
+timeout -k 5 60 "$OSHRUN" -n 2 "$bench" -o -z 1024 -t 0.0001 >"$work/out"
+awk '$1 !~ /^#/ && NF == 5 && $2 == 1024 && $3 > 0 && $5 ~ /^(0|8|16|48),(0|8|16|48)$/ && !seen[$1, $5]++ { n++ }
+    END { if (n != 64) print n + 0 " lines with offsets instead of 64"; exit n != 64 }' "$work/out"
+
 cd "$top_builddir"
 THEIR_OSHRUN=/nonexistent sh "$top_srcdir/bench/compare" -r 1 -t 0.0005 \
     put get fetch_add raw hello >"$work/table" 2>"$work/err" || {
@@ -38,6 +43,13 @@ for name in put get fetch_add raw_pingpong hello; do
         exit 1
     fi
 done
+
+sh "$top_srcdir/bench/against" -r 1 -t 0.0001 -o -z 1024 "$top_builddir" bw_put >"$work/table"
+awk '$1 == "bw_put" && $3 ~ /^(0|8|16|48),(0|8|16|48)$/ { n++ } END { exit n != 16 }' "$work/table" || {
+    echo "against -o printed no row for each combination of offsets:"
+    cat "$work/table"
+    exit 1
+}
 
 # against: the build compared with itself.
 sh "$top_srcdir/bench/against" -r 2 -t 0.0005 "$top_builddir" put get >"$work/table"

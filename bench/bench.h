@@ -10,7 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BENCH_SIZE_MAX = 16 << 20, BENCH_LINE = 64, BENCH_ROWS_MAX = 24 };
+enum {
+    BENCH_SIZE_MAX = 16 << 20,
+    BENCH_LINE = 64,
+    BENCH_OFFSETS = 4,
+    BENCH_ROWS_MAX = 24
+};
 
 /* The argument of all bodies.  The symmetric buffers are the same on all PEs. */
 struct bench {
@@ -23,6 +28,9 @@ struct bench {
     uint64_t *word;        /* symmetric, WORDS cache lines */
     uint64_t *mapped_word; /* shmem_ptr of the peer's word, or NULL */
     size_t size;           /* of the point being measured */
+    bool offsets;          /* option -o */
+    size_t dest_at;        /* bytes from a cache line to the target of a put or get, */
+    size_t source_at;      /* and to its source */
 };
 
 /* One batch of iterations; every PE calls it. */
@@ -48,6 +56,9 @@ static inline uint64_t *bench_word(uint64_t *base, int which)
 {
     return base + (size_t)which * (BENCH_LINE / sizeof(*base));
 }
+
+/* Option -o: offsets of the operands of bandwidth rows from a cache line */
+static const size_t bench_offsets[BENCH_OFFSETS] = {0, 8, 16, 48};
 
 /* For spin loops: a pause instruction, and sched_yield after many spins. */
 void bench_relax(long spins);

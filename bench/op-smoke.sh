@@ -20,6 +20,12 @@ lines() {
 # 3 rounds: the median of one round can be 0.00 GB/s on a loaded machine.
 timeout -k 5 100 "$bench" -a -f two -s 4k -r 3 -t 0.00001 >"$work/out"
 lines 74
+# With offsets: 16 lines of two operands, 64 of three; the last column is a ratio to the first line.
+timeout -k 5 100 "$bench" -o -f two -f three -s 1k -r 1 -t 0.000001 'SUM double' >"$work/out"
+awk '$1 == "two" && $3 ~ /^(0|8|16|48),(0|8|16|48)$/ && $NF > 0 { two++ }
+    $1 == "three" && $3 ~ /^(0|8|16|48),(0|8|16|48),(0|8|16|48)$/ && $NF > 0 { three++ }
+    END { if (two != 16 || three != 64) print two + 0, "and", three + 0, "lines with offsets"
+        exit two != 16 || three != 64 }' "$work/out"
 timeout -k 5 100 "$bench" -s 4k -s 9m -r 3 -t 0.00001 'SUM int8' 'PROD complex float' \
     >"$work/out"
 lines 12

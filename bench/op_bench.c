@@ -5,8 +5,13 @@
  * vectorization (scalar; baseline is vectorized by the compiler for its default target),
  * and memcpy.
  *
- *   op_bench [-a] [-f FORM] [-s BYTES]... [-r ROUNDS] [-t SECONDS] [OPERATION]...
+ *   op_bench [-a] [-o] [-f FORM] [-s BYTES]... [-r ROUNDS] [-t SECONDS] [OPERATION]...
  *     -a  all operations and types, not a selection
+ *     -o  each operand 0, 8, 16 and 48 bytes after the start of a cache line, all
+ *         combinations: the columns "offsets" (acc,in or out,a,b) and "aligned", the
+ *         ratio of the best kernel's rates with these offsets and without.  The fastest
+ *         round counts, because the rates of a busy machine have outliers in one
+ *         direction.
  *     -f  two (acc = acc op in), three (out = a op b), or around (three, with
  *         non-temporal stores); default: all of them
  *     -s  bytes of an operand (k, m); default: 4k, 32k, 256k, 64m
@@ -35,7 +40,11 @@ enum {
     JUNK = 2 * CACHES,
     APART = 4096 + 256, /* operands are not in the same cache sets */
     ALIGNMENT = 4096,
+    OPERANDS = 3,
+    OFFSETS = 4,           /* of one operand */
+    COMBINATIONS_MAX = 64, /* of three */
 };
+static const size_t offsets[OFFSETS] = {0, 8, 16, 48};
 
 enum form { TWO, THREE, AROUND, FORMS };
 static const char *const form_names[] = {"two", "three", "around"};
@@ -86,7 +95,7 @@ static const struct operation operations[] = {
 enum { OPERATIONS = sizeof operations / sizeof operations[0] };
 
 static struct {
-    bool all;
+    bool all, offsets;
     bool form[FORMS];
     size_t size[SIZES_MAX];
     int sizes, rounds;
@@ -103,7 +112,6 @@ enum { MEMCPY, SCALAR, BASELINE, WIDER, CONTESTANTS = WIDER + ISAS };
 struct contestant {
     const char *name;
     enum isa isa;
-    double rate[ROUNDS_MAX], median;
 };
 
 static struct contestant contestants[CONTESTANTS] = {
@@ -136,6 +144,22 @@ static const struct op_fns *kernel(const struct contestant *c, const struct oper
 
 /* ---- measurement ----------------------------------------------------------------- */
 
+/* GB/s, of all rounds, in ascending order after run_line */
+static double rates[COMBINATIONS_MAX][CONTESTANTS][ROUNDS_MAX];
+
+static int combinations(enum form form)
+{
+    return !o.offsets ? 1 : form == TWO ? OFFSETS * OFFSETS : COMBINATIONS_MAX;
+}
+
+/* Of the result, the first and the second operand; the first is the result of TWO. */
+static void combination_offsets(enum form form, int x, size_t at[OPERANDS])
+{
+    at[2] = offsets[x % OFFSETS];
+    at[1] = offsets[x / OFFSETS % OFFSETS];
+    at[0] = form == TWO ? at[1] : offsets[x / OFFSETS / OFFSETS];
+}
+
 static double now(void)
 {
     struct timespec t;
@@ -144,25 +168,30 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void once(const struct op_fns *f, enum form form, size_t n, size_t bytes)
+static void once(const struct op_fns *f, enum form form, const size_t at[OPERANDS],
+                 size_t n, size_t bytes)
 {
+    char *out = o.out + at[0], *a = o.a + at[1], *b = o.b + at[2];
+
     if (f == NULL)
-        memcpy(o.out, o.a, bytes);
+        memcpy(out, form == TWO ? b : a, bytes);
     else if (form == TWO)
-        f->two(o.a, o.b, n);
+        f->two(a, b, n);
     else
-        f->three(o.out, o.a, o.b, n);
+        f->three(out, a, b, n);
     __asm__ __volatile__("" ::: "memory");
 }
 
 /* GB/s of results */
 static double measure(const struct op_fns *f, const struct operation *p, enum form form,
-                      size_t bytes)
+                      int x, size_t bytes)
 {
+    size_t at[OPERANDS];
     long times = 0;
     double spent = 0;
     bool cold = bytes > CACHES / 4;
 
+    combination_offsets(form, x, at);
     kernels.nontemporal_op = form == AROUND ? 0 : SIZE_MAX;
     do {
         if (cold)
@@ -170,7 +199,7 @@ static double measure(const struct op_fns *f, const struct operation *p, enum fo
         double begin = now();
         long turns = cold ? 1 : 1 + (1 << 16) / (long)bytes;
         for (long i = 0; i < turns; i++)
-            once(f, form, bytes / p->bytes, bytes);
+            once(f, form, at, bytes / p->bytes, bytes);
         spent += now() - begin;
         times += turns;
     } while (spent < o.seconds && !cold);
@@ -184,26 +213,59 @@ static int by_value(const void *x, const void *y)
     return (a > b) - (a < b);
 }
 
+/* The index of the rate that counts */
+static int figure(void)
+{
+    return o.offsets ? o.rounds - 1 : o.rounds / 2;
+}
+
+/* The best contestant with these offsets, but for scalar and memcpy */
+static double best_rate(int x)
+{
+    double best = 0;
+
+    for (int i = BASELINE; i < ncontestants; i++)
+        if (rates[x][i][figure()] > best)
+            best = rates[x][i][figure()];
+    return best;
+}
+
+static void print_line(const struct operation *p, enum form form, size_t bytes, int x)
+{
+    size_t at[OPERANDS];
+    char text[OPERANDS * 24];
+
+    printf("%-7s %9zu  ", form_names[form], bytes);
+    combination_offsets(form, x, at);
+    if (form == TWO)
+        snprintf(text, sizeof text, "%zu,%zu", at[1], at[2]);
+    else
+        snprintf(text, sizeof text, "%zu,%zu,%zu", at[0], at[1], at[2]);
+    if (o.offsets)
+        printf("%-8s  ", text);
+    printf("%-20s", p->name);
+    for (int i = 0; i < ncontestants; i++)
+        printf(" %8.2f", rates[x][i][figure()]);
+    printf(" %8.2f %7.0f%%", best_rate(x) / rates[x][SCALAR][figure()],
+           100 * 3 * best_rate(x) / (2 * rates[x][MEMCPY][figure()]));
+    if (o.offsets)
+        printf(" %8.2f", best_rate(x) / best_rate(0));
+    printf("\n");
+}
+
 static void run_line(const struct operation *p, enum form form, size_t bytes)
 {
-    struct contestant *best = &contestants[BASELINE];
-
-    memset(o.a, 1, bytes); /* no denormal or growing values */
-    memset(o.b, 0, bytes);
+    memset(o.a, 1, bytes + offsets[OFFSETS - 1]); /* no denormal or growing values */
+    memset(o.b, 0, bytes + offsets[OFFSETS - 1]);
     for (int r = 0; r < o.rounds; r++)
+        for (int x = 0; x < combinations(form); x++)
+            for (int i = 0; i < ncontestants; i++)
+                rates[x][i][r] = measure(kernel(&contestants[i], p), p, form, x, bytes);
+    for (int x = 0; x < combinations(form); x++)
         for (int i = 0; i < ncontestants; i++)
-            contestants[i].rate[r] = measure(kernel(&contestants[i], p), p, form, bytes);
-    printf("%-7s %9zu  %-20s", form_names[form], bytes, p->name);
-    for (int i = 0; i < ncontestants; i++) {
-        struct contestant *c = &contestants[i];
-        qsort(c->rate, (size_t)o.rounds, sizeof c->rate[0], by_value);
-        c->median = c->rate[o.rounds / 2];
-        printf(" %8.2f", c->median);
-        if (i > BASELINE && c->median > best->median)
-            best = c;
-    }
-    printf(" %8.2f %7.0f%%\n", best->median / contestants[SCALAR].median,
-           100 * 3 * best->median / (2 * contestants[MEMCPY].median));
+            qsort(rates[x][i], (size_t)o.rounds, sizeof rates[x][i][0], by_value);
+    for (int x = 0; x < combinations(form); x++)
+        print_line(p, form, bytes, x);
     fflush(stdout);
 }
 
@@ -220,10 +282,13 @@ static bool wanted(const struct operation *p)
 
 static void run_table(enum form form, size_t bytes)
 {
-    printf("# %-5s %9s  %-20s", "form", "bytes", "operation");
+    printf("# %-5s %9s  ", "form", "bytes");
+    if (o.offsets)
+        printf("%-8s  ", "offsets");
+    printf("%-20s", "operation");
     for (int i = 0; i < ncontestants; i++)
         printf(" %8s", contestants[i].name);
-    printf(" %8s %8s\n", "/scalar", "traffic");
+    printf(" %8s %8s%s\n", "/scalar", "traffic", o.offsets ? "  aligned" : "");
     for (size_t i = 0; i < OPERATIONS; i++)
         if (wanted(&operations[i]))
             run_line(&operations[i], form, bytes);
@@ -257,7 +322,7 @@ static void read_form(const char *text)
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: op_bench [-a] [-f two|three|around] [-s BYTES]... "
+    fprintf(stderr, "usage: op_bench [-a] [-o] [-f two|three|around] [-s BYTES]... "
                     "[-r ROUNDS] [-t SECONDS] [OPERATION]...\n");
     return 2;
 }
@@ -266,9 +331,11 @@ static int read_options(int argc, char **argv)
 {
     int c;
 
-    while ((c = getopt(argc, argv, "af:s:r:t:")) != -1) {
+    while ((c = getopt(argc, argv, "aof:s:r:t:")) != -1) {
         if (c == 'a')
             o.all = true;
+        else if (c == 'o')
+            o.offsets = true;
         else if (c == 'f')
             read_form(optarg);
         else if (c == 's' && o.sizes < SIZES_MAX)

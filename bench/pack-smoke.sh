@@ -39,6 +39,9 @@ timeout -k 5 100 sh "$here/pack" -m quick -r 1 -t 0.00001 $contestants >"$work/t
 [ "$(grep -c '^\(un\)*pack  *[0-9]* ' "$work/table")" = 4 ] || wrong "not 4 cells"
 grep -q '^in pairs: slower than generic in [0-4] cells' "$work/table" || wrong "no cell was compared in pairs"
 grep -q '^chosen within 5 % of the best kernel: [0-4] of 4 cells' "$work/table" || wrong "no summary"
+"${PACK_BENCH:-bench/pack_bench}" -o -c 1024:8:12 -r 1 -t 0.000001 >"$work/table"
+[ "$(awk '$5 == "fixed" && $7 ~ /^(0|8|16|48),(0|8|16|48)$/' "$work/table" | sort -u | wc -l)" = 32 ] ||
+    wrong "pack_bench -o does not print each combination of offsets"
 # -- instruction counts ----------------------------------------------------------------
 if [ -x bench/pack_count ] && [ -z "${SANITIZED:-}" ] && command -v objdump >"$work/objdump"; then
     timeout -k 5 60 sh "$here/pack-count" 1024:8:12 >"$work/counts" 2>"$work/err.count" ||

@@ -73,6 +73,8 @@ static void bench_call(const void *arg)
 static struct vector_copy bench_vector(const struct pack_cell *c, char *packed,
                                        char *strided)
 {
+    packed += c->packed_at;
+    strided += c->strided_at;
     struct vector_copy v = {packed,
                             strided,
                             (ptrdiff_t)c->block,

@@ -8,19 +8,24 @@
 
 #include "pack_cells.h"
 
-enum { SPAN_MAX = 512 << 20, PAGE = 4096 };
+enum { SPAN_MAX = 512 << 20, PAGE = 4096, OFFSETS = 4, OFFSET_MAX = 64 };
+
+static bool cells_have_offsets;
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 static void cells_add(struct pack_cells *cells, size_t bytes, size_t block, size_t stride)
 {
+    static const size_t offset[OFFSETS] = {0, 8, 16, 48};
+    const size_t combinations = cells->offsets ? (size_t)OFFSETS * OFFSETS : 1;
     size_t count = bytes / block, span = count * stride;
 
     if (count < 2 || span > SPAN_MAX)
         return;
-    for (int unpack = 0; unpack < 2 && cells->n < PACK_CELLS_MAX; unpack++)
-        cells->cell[cells->n++] =
-            (struct pack_cell){count * block, block, stride, unpack != 0};
+    for (size_t i = 0; i < 2 * combinations && cells->n < PACK_CELLS_MAX; i++)
+        cells->cell[cells->n++] = (struct pack_cell){
+            count * block,           block,     stride, offset[i / 2 / OFFSETS],
+            offset[i / 2 % OFFSETS], i % 2 != 0};
     if (count * block > cells->most_packed)
         cells->most_packed = count * block;
     if (span > cells->most_strided)
@@ -76,10 +81,13 @@ static void cells_make(struct pack_cells *cells, const char *mode)
 
 static void cells_usage(const char *program)
 {
-    fprintf(stderr,
-            "usage: %s [-m reference|quick|short|long|odd] [-c BYTES:BLOCK:STRIDE]... "
-            "[-r ROUNDS] [-t SECONDS]\n",
-            program);
+    fprintf(
+        stderr,
+        "usage: %s [-o] [-m reference|quick|short|long|odd] "
+        "[-c BYTES:BLOCK:STRIDE]... [-r ROUNDS] [-t SECONDS]\n"
+        "  -o, before -c: packed and strided memory 0, 8, 16, 48 bytes behind a cache "
+        "line\n",
+        program);
     exit(2);
 }
 
@@ -90,9 +98,11 @@ void pack_cells_read(struct pack_cells *cells, int argc, char **argv)
     int c;
 
     *cells = (struct pack_cells){.seconds = 2e-4, .rounds = 7};
-    while ((c = getopt(argc, argv, "c:m:r:t:")) != -1) {
+    while ((c = getopt(argc, argv, "c:m:or:t:")) != -1) {
         if (c == 'm')
             mode = optarg;
+        else if (c == 'o')
+            cells->offsets = cells_have_offsets = true;
         else if (c == 'r')
             cells->rounds = atoi(optarg);
         else if (c == 't')
@@ -112,13 +122,13 @@ void pack_cells_read(struct pack_cells *cells, int argc, char **argv)
 
 char *pack_cells_buffer(size_t bytes)
 {
-    char *at = aligned_alloc(PAGE, (bytes / PAGE + 1) * PAGE);
+    char *at = aligned_alloc(PAGE, ((bytes + OFFSET_MAX) / PAGE + 1) * PAGE);
 
     if (at == NULL) {
         fprintf(stderr, "no memory for a buffer of %zu bytes\n", bytes);
         exit(1);
     }
-    memset(at, 1, bytes);
+    memset(at, 1, bytes + OFFSET_MAX);
     return at;
 }
 
@@ -151,8 +161,11 @@ long pack_cells_repetitions(void (*call)(const void *), const void *arg, double 
 
 void pack_cells_print_value(const struct pack_cell *c, const char *name, double value)
 {
-    printf("%s %zu %zu %zu %s %.3f\n", c->unpack ? "unpack" : "pack", c->bytes, c->block,
+    printf("%s %zu %zu %zu %s %.3f", c->unpack ? "unpack" : "pack", c->bytes, c->block,
            c->stride, name, value);
+    if (cells_have_offsets)
+        printf(" %zu,%zu", c->packed_at, c->strided_at);
+    printf("\n");
     fflush(stdout);
 }
 

@@ -11,16 +11,18 @@
 #include <stddef.h>
 
 struct pack_cell {
-    size_t bytes, block, stride; /* bytes: packed size, a multiple of block */
+    size_t bytes, block, stride;  /* bytes: packed size, a multiple of block */
+    size_t packed_at, strided_at; /* bytes from a cache line to the buffers */
     bool unpack;
 };
 
-enum { PACK_CELLS_MAX = 2048 };
+enum { PACK_CELLS_MAX = 16384 };
 
 struct pack_cells {
     size_t n, most_packed, most_strided; /* bytes of the largest buffers */
     struct pack_cell cell[PACK_CELLS_MAX];
     double seconds; /* of one block of repetitions */
+    bool offsets;   /* option -o: each cell with all offsets, which are printed */
     int rounds;     /* blocks of repetitions of each contestant; the fastest counts */
 };
 
@@ -34,8 +36,9 @@ char *pack_cells_buffer(size_t bytes);
 long pack_cells_repetitions(void (*call)(const void *), const void *arg, double seconds);
 double pack_cells_time(void (*call)(const void *), const void *arg, long n);
 
-/* Prints a line: direction, bytes, block, stride, contestant, GB/s of packed data; or
- * another value with its name. */
+/* Prints a line: direction, bytes, block, stride, contestant, GB/s of packed data and,
+ * with option -o, the offsets of packed and strided memory; or another value with its
+ * name. */
 void pack_cells_print_value(const struct pack_cell *c, const char *name, double value);
 void pack_cells_print(const struct pack_cell *c, const char *contestant, double seconds);
 

@@ -60,7 +60,9 @@ int main(int argc, char **argv)
     char *packed = pack_cells_buffer(cells.most_packed);
     char *strided = pack_cells_buffer(cells.most_strided);
     for (size_t i = 0; i < cells.n; i++) {
-        struct turn t = {&cells.cell[i], packed, strided, mpi_vector(&cells.cell[i])};
+        const struct pack_cell *c = &cells.cell[i];
+        struct turn t = {c, packed + c->packed_at, strided + c->strided_at,
+                         mpi_vector(c)};
         long n = pack_cells_repetitions(mpi_call, &t, cells.seconds);
         double best = DBL_MAX;
         for (int r = 0; r < cells.rounds; r++) {

@@ -91,7 +91,7 @@ static void load(struct bench *b, long n)
 static void put_size(struct bench *b, long n)
 {
     for (long i = 0; b->me == 0 && i < n; i++)
-        shmem_putmem(b->dest, b->source, b->size, b->peer);
+        shmem_putmem(b->dest + b->dest_at, b->source + b->source_at, b->size, b->peer);
     if (b->me == 0)
         shmem_quiet();
 }
@@ -99,13 +99,13 @@ static void put_size(struct bench *b, long n)
 static void get_size(struct bench *b, long n)
 {
     for (long i = 0; b->me == 0 && i < n; i++)
-        shmem_getmem(b->source, b->dest, b->size, b->peer);
+        shmem_getmem(b->source + b->dest_at, b->dest + b->source_at, b->size, b->peer);
 }
 
 static void memcpy_to(struct bench *b, long n)
 {
     for (long i = 0; b->me == 0 && i < n; i++) {
-        memcpy(b->mapped, b->source, b->size);
+        memcpy(b->mapped + b->dest_at, b->source + b->source_at, b->size);
         bench_barrier();
     }
 }
@@ -113,7 +113,7 @@ static void memcpy_to(struct bench *b, long n)
 static void memcpy_from(struct bench *b, long n)
 {
     for (long i = 0; b->me == 0 && i < n; i++) {
-        memcpy(b->source, b->mapped, b->size);
+        memcpy(b->source + b->dest_at, b->mapped + b->source_at, b->size);
         bench_barrier();
     }
 }
@@ -144,6 +144,12 @@ void bench_bandwidth(struct bench *b)
         {"bw_get", "GB/s", get_size, 1},
         {"bw_memcpy_from", "GB/s", memcpy_from, 1},
     };
+    const size_t combinations = b->offsets ? (size_t)BENCH_OFFSETS * BENCH_OFFSETS : 1;
+
     for (size_t size = sizeof(uint64_t); size <= BENCH_SIZE_MAX; size *= 2)
-        bench_points(b, "bandwidth", row, sizeof(row) / sizeof(row[0]), size);
+        for (size_t x = 0; x < combinations; x++) {
+            b->dest_at = bench_offsets[x / BENCH_OFFSETS];
+            b->source_at = bench_offsets[x % BENCH_OFFSETS];
+            bench_points(b, "bandwidth", row, sizeof(row) / sizeof(row[0]), size);
+        }
 }

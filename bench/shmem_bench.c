@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * shmem_bench.c - measures an OpenSHMEM library; prints lines `name size value unit`.
- *   oshrun -n 2 shmem_bench [-t seconds per point] [-l] [-n] [-z sizes] [name...]
+ *   oshrun -n 2 shmem_bench [-t seconds per point] [-lno] [-z sizes] [name...]
  * A name is a prefix of the name of a benchmark or a group; -n: only the rows of
- * bench/net; -z: only these sizes, with commas between them.  One-sided operations are
+ * bench/net; -z: only these sizes, with commas between them; -o: only the rows of
+ * bandwidth, with target and source 0, 8, 16 and 48 bytes behind a cache line, and the
+ * offsets (TARGET,SOURCE) as a fifth column.  One-sided operations are
  * between PE 0 and PE 1 (-n: the last PE); barriers are of all PEs.  Values are medians
  * over short batches, of which there are fewer if one iteration takes longer than the
  * time for a point.
@@ -134,11 +136,21 @@ static double convert(const struct bench_row *row, double seconds, size_t size)
     return seconds * (strcmp(row->unit, "us") == 0 ? 1e6 : 1e9);
 }
 
-static void print_point(const struct bench_row *row, size_t size, double seconds)
+/* The column of option -o, and the end of the line */
+static void print_offsets(const struct bench *b)
 {
-    double value = convert(row, seconds, size);
-    printf("%s %zu %.*f %s\n", row->name, size, value < 10 ? 3 : 2, value, row->unit);
+    if (b->offsets)
+        printf(" %zu,%zu", b->dest_at, b->source_at);
+    printf("\n");
     fflush(stdout);
+}
+
+static void print_point(const struct bench *b, const struct bench_row *row,
+                        double seconds)
+{
+    double value = convert(row, seconds, b->size);
+    printf("%s %zu %.*f %s", row->name, b->size, value < 10 ? 3 : 2, value, row->unit);
+    print_offsets(b);
 }
 
 /* Copies pointers to the requested rows to chosen; returns their number. */
@@ -166,7 +178,7 @@ static void measure(struct bench *b, const struct bench_row **row, size_t n)
                     batch(b, row[k]->body, count[k]) / ((double)count[k] * row[k]->per);
     for (size_t k = 0; b->me == 0 && k < n; k++) {
         qsort(seconds[k], (size_t)batches[k], sizeof(seconds[k][0]), compare);
-        print_point(row[k], b->size, seconds[k][batches[k] / 2]);
+        print_point(b, row[k], seconds[k][batches[k] / 2]);
     }
 }
 
@@ -178,8 +190,10 @@ void bench_points(struct bench *b, const char *group, const struct bench_row *ro
     b->size = size;
     if (!listing)
         measure(b, chosen, n);
-    for (size_t i = 0; listing && b->me == 0 && i < n; i++)
-        printf("%s %zu %s\n", chosen[i]->name, size, chosen[i]->unit);
+    for (size_t i = 0; listing && b->me == 0 && i < n; i++) {
+        printf("%s %zu %s", chosen[i]->name, size, chosen[i]->unit);
+        print_offsets(b);
+    }
 }
 
 static void out_of_memory(void)
@@ -204,13 +218,13 @@ static void open_bench(struct bench *b)
     b->npes = shmem_n_pes();
     b->peer = b->npes > 1 ? 1 : 0;
     iterations = shmem_malloc(sizeof(*iterations));
-    b->dest = shmem_align(4096, BENCH_SIZE_MAX);
-    b->source = shmem_align(4096, BENCH_SIZE_MAX);
+    b->dest = shmem_align(4096, BENCH_SIZE_MAX + BENCH_LINE);
+    b->source = shmem_align(4096, BENCH_SIZE_MAX + BENCH_LINE);
     b->word = shmem_align(BENCH_LINE, (size_t)WORDS * BENCH_LINE);
     if (iterations == NULL || b->dest == NULL || b->source == NULL || b->word == NULL)
         out_of_memory();
-    memset(b->dest, 0, BENCH_SIZE_MAX);
-    memset(b->source, 1, BENCH_SIZE_MAX);
+    memset(b->dest, 0, BENCH_SIZE_MAX + BENCH_LINE);
+    memset(b->source, 1, BENCH_SIZE_MAX + BENCH_LINE);
     memset(b->word, 0, (size_t)WORDS * BENCH_LINE);
     int other = b->me == 0 ? b->peer : 0;
     b->mapped = shmem_ptr(b->dest, other);
@@ -257,9 +271,11 @@ static bool sizes_are_valid(const char *s)
 static void usage(const char *name, int status)
 {
     fprintf(status == 0 ? stdout : stderr,
-            "usage: %s [-t seconds per point] [-l] [-n] [-z size,..] [name...]\n"
+            "usage: %s [-t seconds per point] [-lno] [-z size,..] [name...]\n"
             "  -l lists the benchmarks; -n: those of bench/net; -z: only these sizes in "
             "bytes;\n"
+            "  -o: bandwidth with target and source 0, 8, 16, 48 bytes behind a cache "
+            "line;\n"
             "  a name is a prefix of the name of a benchmark or a group\n",
             name);
     exit(status);
@@ -270,13 +286,15 @@ int main(int argc, char **argv)
     struct bench b = {.seconds = 0.05};
     void (*run)(struct bench *) = run_node;
     int option;
-    while ((option = getopt(argc, argv, "hlnt:z:")) != -1) {
+    while ((option = getopt(argc, argv, "hlnot:z:")) != -1) {
         if (option == 't')
             b.seconds = atof(optarg);
         else if (option == 'l')
             listing = true;
         else if (option == 'n')
             run = bench_network;
+        else if (option == 'o')
+            b.offsets = true, run = bench_bandwidth;
         else if (option == 'z')
             sizes = optarg;
         else
