@@ -26,7 +26,7 @@ bug_scripts = \
 	tests/bugs/stages.sh \
 	tests/bugs/stdin_lock.sh \
 	tests/bugs/twice.sh
-check_PROGRAMS += $(bug_tests) \
+check_PROGRAMS += $(bug_tests) tests/bugs/between \
 	tests/bugs/again_fail \
 	tests/bugs/buffers \
 	tests/bugs/core_size \
@@ -48,5 +48,7 @@ tests_bugs_other_a_CPPFLAGS = $(AM_CPPFLAGS) -DMORE_WORDS=3
 tests_bugs_other_b_SOURCES = tests/bugs/other_exe.c
 tests_bugs_other_b_CPPFLAGS = $(AM_CPPFLAGS) -DMORE_WORDS=3000
 
-TESTS      += $(bug_tests) $(bug_scripts)
+tests_bugs_between_LDADD = $(libpgas)
+
+TESTS      += $(bug_tests) tests/bugs/between $(bug_scripts)
 EXTRA_DIST += tests/bugs/lib.sh tests/bugs/medium.c $(bug_scripts)

@@ -78,6 +78,7 @@ static void be_pe(int me)
     g->heap_base = (uintptr_t)heaps[me];
     g->heap_len = g->heap_user = HEAP_BYTES;
     g->peer = peers;
+    g->peers = (uint32_t)npes;
     g->npes = g->local_size = (uint32_t)npes;
     g->me = g->local_rank = me;
     g->node = node;

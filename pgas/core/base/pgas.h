@@ -45,11 +45,14 @@ struct pgas {
     uintptr_t heap_base;
     size_t heap_len;   /* 0 outside shmem_init .. shmem_finalize */
     struct peer *peer; /* npes entries */
-    uint32_t npes;
+    /* npes while the heap and the peer table exist (peer_init .. peer_fini), else 0: the
+     * bound of PE numbers for address translation. */
+    uint32_t peers;
     int me;
     uintptr_t data_base;
     size_t data_len;
-    int checks; /* nonzero: routines check their arguments first (check.h) */
+    uint32_t npes; /* from the connection to the launcher on */
+    int checks;    /* nonzero: routines check their arguments first (check.h) */
     /* Nonzero: routines use their checked entry points (rma/api.h); guarded: those of
      * several PEs do, because the points open a guard (ft/ft.h) or check. */
     int checked, guarded;

@@ -60,7 +60,7 @@ static void fork_in_child(void)
     pgas_self.life = LIFE_FORKED;
     check_init();
     pgas_self.heap_len = 0;
-    pgas_self.npes = 0;
+    pgas_self.npes = pgas_self.peers = 0;
     pgas_self.net = NULL; /* its thread and connections belong to the parent */
     if (STATE.guarding && data_unshare() != 0) {
         log_warn(

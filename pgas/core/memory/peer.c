@@ -31,6 +31,8 @@ int peer_init(const uint32_t *local_pes)
     }
     for (uint32_t i = 0; i < g->local_size; i++)
         g->peer[local_pes[i]].node = &g->node->pe[i];
+    PGAS_ASSERT(g->heap_len >= PEER_HEAP_MIN);
+    store_release_u32(&g->peers, g->npes);
     return 0;
 }
 
@@ -38,6 +40,8 @@ void peer_fini(void)
 {
     struct pgas *g = &pgas_self;
 
+    store_relaxed_u32(&g->peers, 0); /* before what peer_quick relies on */
+    fence_full();
     for (uint32_t i = 0; i < g->npes; i++) {
         if ((int)i == g->me)
             continue;
@@ -125,7 +129,7 @@ static bool peer_same_data(int pe)
 
 static bool peer_reachable(int pe)
 {
-    return (uint32_t)pe < pgas_self.npes && pgas_self.peer[pe].node != NULL;
+    return (uint32_t)pe < pgas_self.peers && pgas_self.peer[pe].node != NULL;
 }
 
 void *peer_find(const void *addr, size_t len, int pe)

@@ -10,11 +10,13 @@
 #define PGAS_CORE_PEER_H
 
 #include "pgas/core/base/pgas.h"
+#include "pgas/core/base/pgas_assert.h"
 #include "pgas/core/memory/symaddr.h"
 #include "pgas/threads/atomic.h"
 #include "pgas/transport/transport.h"
 
-/* Allocates pgas_self.peer for npes PEs and sets the node records of this node's PEs. */
+/* Allocates pgas_self.peer for npes PEs and sets the node records of this node's PEs,
+ * after heap_init. */
 int peer_init(const uint32_t *local_pes);
 /* Unmaps the segments of other PEs and frees pgas_self.peer; before heap_fini. */
 void peer_fini(void);
@@ -64,8 +66,9 @@ ALWAYS_INLINE void *peer_quick(const void *addr, size_t len, int pe)
     char *base = NULL;
     size_t offset;
 
-    if (unlikely((uint32_t)pe >= g->npes)) /* npes is 0 while there is no heap */
+    if (unlikely((uint32_t)pe >= g->peers)) /* 0 while there is no heap */
         return NULL;
+    PGAS_ASSERT(g->peer != NULL && g->heap_len >= PEER_HEAP_MIN);
     if (g->heap_len < PEER_HEAP_MIN)
         __builtin_unreachable();
     if (likely(symaddr_in_heap(addr, len, &offset)))
