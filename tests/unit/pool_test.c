@@ -41,6 +41,39 @@ Test(pool, random_sequences_against_a_model)
     pool_clear(&pool);
 }
 
+static bool matches_even(const void *object, const void *arg)
+{
+    const struct thing *thing = object;
+
+    return arg == NULL && thing->number % 2 == 0;
+}
+
+Test(pool, removed_objects_are_not_live_and_the_pool_is_not_locked)
+{
+    static struct pool pool = POOL_OF(struct thing);
+    struct thing *thing[THINGS];
+    int removed = 0;
+
+    for (int i = 0; i < THINGS; i++) {
+        thing[i] = pool_alloc(&pool);
+        thing[i]->number = i;
+        pool_publish(&thing[i]->item);
+    }
+    struct pool_item *item = pool_remove(&pool, matches_even, NULL), *next;
+    for (int i = 0; i < THINGS; i++)
+        cr_assert_eq(pool_has(&pool, thing[i]), i % 2 == 1);
+    for (; item != NULL; item = next) {
+        next = item->next;
+        cr_assert_eq(((struct thing *)item)->number % 2, 0);
+        cr_assert_not_null(pool_alloc(&pool), "others use the pool");
+        pool_free(&pool, item);
+        removed++;
+    }
+    cr_assert_eq(removed, THINGS / 2);
+    cr_assert_null(pool_remove(&pool, matches_even, NULL));
+    pool_clear(&pool);
+}
+
 Test(pool, other_addresses_are_not_objects)
 {
     static struct pool pool = POOL_OF(struct thing);

@@ -327,8 +327,7 @@ static __attribute__((noinline)) bool split_last_barrier(struct shmem_team *team
 }
 
 /* A failure does not change the outcome: this PE releases what it has of the team.  The
- * contexts are closed outside of a guard: ft_unwind would leave them half closed, and
- * their pool locked. */
+ * contexts are closed outside of a guard: ft_unwind would leave them half closed. */
 void split_destroy(shmem_team_t handle, const char *fn)
 {
     if (handle == SHMEM_TEAM_INVALID)

@@ -89,6 +89,27 @@ bool pool_has(const struct pool *pool, const void *object)
     return false;
 }
 
+struct pool_item *pool_remove(struct pool *pool,
+                              bool (*match)(const void *object, const void *arg),
+                              const void *arg)
+{
+    struct pool_item *removed = NULL;
+
+    pthread_mutex_lock(&pool->lock);
+    for (uint32_t k = 0; k < pool->chunks; k++) {
+        for (size_t i = 0; i < pool_items_of(k); i++) {
+            struct pool_item *item = pool_item_at(pool, k, i);
+            if (load_acquire_u32(&item->live) == 0 || !match(item, arg))
+                continue;
+            store_relaxed_u32(&item->live, 0);
+            item->next = removed;
+            removed = item;
+        }
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return removed;
+}
+
 void pool_each(struct pool *pool, bool (*visit)(void *object, void *arg), void *arg)
 {
     pthread_mutex_lock(&pool->lock);

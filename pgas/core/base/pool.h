@@ -19,7 +19,7 @@ enum { POOL_FIRST = 64, POOL_CHUNKS = 24 };
 
 /* The first member of an object. */
 struct pool_item {
-    struct pool_item *next; /* in the free list */
+    struct pool_item *next; /* in the free list, or that of pool_remove */
     uint32_t live;          /* 1 between pool_publish and pool_free; atomic */
 };
 
@@ -49,8 +49,15 @@ void pool_free(struct pool *pool, void *object);
 /* True if `object` is the address of a live object; accepts any pointer. */
 bool pool_has(const struct pool *pool, const void *object);
 
+/* Ends the life of each live object for which match is true (called with the pool
+ * locked), and returns them, linked by `next`: pool_has is false, and the caller uses
+ * pool_free when it has done what may wait. */
+struct pool_item *pool_remove(struct pool *pool,
+                              bool (*match)(const void *object, const void *arg),
+                              const void *arg);
+
 /* Calls visit for each live object with the pool locked, and frees the object if it
- * returns true. */
+ * returns true.  It must not wait. */
 void pool_each(struct pool *pool, bool (*visit)(void *object, void *arg), void *arg);
 
 /* Frees all objects and their memory. */

@@ -74,7 +74,8 @@ struct net_pool {
     uint32_t size;
     uint32_t threads;                 /* that have been assigned a context; atomic */
     uint32_t shared;                  /* 1: one besides context 0 is open; atomic */
-    pthread_mutex_t lock;             /* serialises their opening */
+    uint32_t ordered;                 /* 1: a quiet of context 0 since then; atomic */
+    pthread_mutex_t lock;             /* protects stores to of[] */
     struct net_ctx *of[NET_POOL_MAX]; /* atomic */
 };
 

@@ -55,33 +55,50 @@ static uint32_t net_pool_index(struct net_pool *p)
     return index;
 }
 
-/* Under the lock of the pool.  A fence that does not see `shared` happens before the
- * quiet, which completes the operations that it orders. */
-static struct net_ctx *net_pool_open_locked(struct net_pool *p)
+/* Completes the operations on context 0 that earlier fences have ordered only there.  The
+ * lock of that context orders the store of `shared` before the posts that follow: a
+ * thread whose post the quiet misses sees it at its next fence. */
+static void net_pool_order(struct net_pool *p)
 {
-    struct net_ctx *c = net_ctx_open(false, false);
-
-    if (c != p->of[0] && load_relaxed_u32(&p->shared) == 0) {
-        store_release_u32(&p->shared, 1);
-        net_quiet(p->of[0], "SHMEM_CTX_DEFAULT");
-    }
-    return c;
+    if (load_acquire_u32(&p->ordered) != 0)
+        return;
+    store_release_u32(&p->shared, 1);
+    net_lock(p->of[0]);
+    net_unlock(p->of[0]);
+    net_quiet(p->of[0], "SHMEM_CTX_DEFAULT");
+    store_release_u32(&p->ordered, 1);
 }
 
-/* Counted in `locks`: a signal handler that exits must not finalize meanwhile. */
+/* Makes the context the one of the index; returns that of another thread if it was
+ * faster. */
+static struct net_ctx *net_pool_store(struct net_pool *p, uint32_t index,
+                                      struct net_ctx *c)
+{
+    pthread_mutex_lock(&p->lock);
+    struct net_ctx *other = __atomic_load_n(&p->of[index], __ATOMIC_RELAXED);
+    if (other == NULL)
+        __atomic_store_n(&p->of[index], c, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&p->lock);
+    return other;
+}
+
+/* No lock is held during the quiet, which may wait for long.  Counted in `locks`: a
+ * signal handler that exits must not finalize while there is one. */
 static __attribute__((noinline)) struct net_ctx *net_pool_open(struct net_pool *p,
                                                                uint32_t index)
 {
     pgas_thread.locks++;
-    pthread_mutex_lock(&p->lock);
-    struct net_ctx *c = __atomic_load_n(&p->of[index], __ATOMIC_RELAXED);
-    if (c == NULL) {
-        c = net_pool_open_locked(p);
-        __atomic_store_n(&p->of[index], c, __ATOMIC_RELEASE);
-    }
-    pthread_mutex_unlock(&p->lock);
+    struct net_ctx *c = net_ctx_open(false, false);
     pgas_thread.locks--;
-    return c;
+    if (c != p->of[0])
+        net_pool_order(p);
+    pgas_thread.locks++;
+    struct net_ctx *other = net_pool_store(p, index, c);
+    pgas_thread.locks--;
+    if (other == NULL)
+        return c;
+    net_ctx_close(c);
+    return other;
 }
 
 struct net_ctx *net_pool_ctx(void)

@@ -176,27 +176,35 @@ int ctx_private(const struct shmem_team *team)
     return count.n;
 }
 
-/* pool_each callback: closes the contexts of a team (NULL: of all teams) and has them
- * freed. */
-static bool ctx_drop(void *object, void *arg)
+static bool ctx_is_of(const void *object, const void *team)
 {
-    struct shmem_ctx *ctx = object;
+    const struct shmem_ctx *ctx = object;
 
-    if (arg != NULL && ctx->team != arg)
-        return false;
-    ctx_close_net(ctx, "shmem_ctx_destroy");
-    return true;
+    return team == NULL || ctx->team == team;
+}
+
+/* Closes the contexts of a team; NULL: of all teams.  Their quiets may wait for long:
+ * other threads can use the pool meanwhile. */
+static void ctx_close_of(const struct shmem_team *team)
+{
+    struct pool_item *item = pool_remove(&STATE.pool, ctx_is_of, team), *next;
+
+    for (; item != NULL; item = next) {
+        next = item->next;
+        ctx_close_net((struct shmem_ctx *)item, "shmem_ctx_destroy");
+        pool_free(&STATE.pool, item);
+    }
 }
 
 void ctx_destroy_all(const struct shmem_team *team)
 {
     if (load_relaxed_u32(&team->contexts) > 0)
-        pool_each(&STATE.pool, ctx_drop, (void *)team);
+        ctx_close_of(team);
 }
 
 void ctx_close_all(void)
 {
-    pool_each(&STATE.pool, ctx_drop, NULL);
+    ctx_close_of(NULL);
 }
 
 void ctx_fini(void)

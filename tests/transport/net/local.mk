@@ -3,13 +3,14 @@
 # programs of tests/api/multi on each network transport, progress, lost peers, concurrent
 # atomics, fault injection.
 check_PROGRAMS += tests/transport/net/all_pairs tests/transport/net/contact \
-	tests/transport/net/dropped \
+	tests/transport/net/destroy tests/transport/net/dropped \
 	tests/transport/net/flood tests/transport/net/hammer tests/transport/net/killed \
 	tests/transport/net/lost tests/transport/net/mixed \
 	tests/transport/net/progress tests/transport/net/replay tests/transport/net/sleeper
 
 net_tests = \
 	tests/transport/net/contact.sh \
+	tests/transport/net/destroy.sh \
 	tests/transport/net/dropped.sh \
 	tests/transport/net/faults.sh \
 	tests/transport/net/config.sh \
