@@ -34,13 +34,15 @@ tests_transport_fake_ofi_la_CPPFLAGS = $(AM_CPPFLAGS) $(OFI_CFLAGS)
 tests_transport_fake_ofi_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 tests_transport_fake_ofi_la_LIBADD = -ldl
 transport_tcp_raw = tests/transport/tcp_raw.c tests/transport/tcp_raw.h $(transport_pair)
-check_PROGRAMS += tests/transport/tcp_wire tests/transport/tcp_handshake
-TESTS += tests/transport/tcp_wire tests/transport/tcp_handshake
+check_PROGRAMS += tests/transport/tcp_wire tests/transport/tcp_handshake tests/transport/tcp_space
+TESTS += tests/transport/tcp_wire tests/transport/tcp_handshake tests/transport/tcp_space
 tests_transport_tcp_handshake_SOURCES = tests/transport/tcp_handshake.c \
 	$(transport_tcp_raw)
 tests_transport_tcp_handshake_LDADD = $(libpgas)
 tests_transport_tcp_wire_SOURCES = tests/transport/tcp_wire.c $(transport_tcp_raw)
 tests_transport_tcp_wire_LDADD = $(libpgas)
+tests_transport_tcp_space_SOURCES = tests/transport/tcp_space.c $(transport_pair)
+tests_transport_tcp_space_LDADD = $(libpgas)
 if HAVE_UCX
 check_PROGRAMS += tests/transport/ucx_wire
 TESTS += tests/transport/ucx_wire

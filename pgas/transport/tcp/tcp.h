@@ -199,6 +199,8 @@ struct transport_ctx {
     unsigned nunknown;                   /* clients that are not authenticated */
     struct tcp_client *delayed;          /* clients with delayed acknowledgements */
     unsigned idle_polls; /* consecutive calls of progress without events */
+    bool large;          /* a client's output buffer may be larger than needed */
+    uint64_t trimmed_ns; /* time of the last tcp_clients_trim */
     char *scratch;
 };
 
@@ -347,6 +349,8 @@ extern const struct tcp_reader tcp_reply_reader;
 
 void tcp_listener_ready(struct transport_net *net, const struct tcp_stream *listener);
 void tcp_client_ready(struct tcp_client *client, uint32_t events);
+/* Free the large reply buffers that are not used any more, from time to time. */
+void tcp_clients_trim(struct transport_ctx *ctx);
 /* Send the delayed acknowledgements of all clients. */
 void tcp_clients_acknowledge(struct transport_ctx *ctx);
 void tcp_client_close(struct tcp_client *client);

@@ -192,6 +192,7 @@ static int tcp_client_send(struct tcp_client *client, bool delayed)
         tcp_client_begin_delay(client);
     if (error == 0)
         error = tcp_output_send(s);
+    client->ctx->large |= s->out.size > TCP_OUTPUT_KEEP;
     if (error != 0 && error != -EAGAIN)
         return error;
     if ((error == -EAGAIN) != s->watches_output)
@@ -237,6 +238,21 @@ void tcp_client_ready(struct tcp_client *client, uint32_t events)
     client->events = 0;
     if (error != 0)
         tcp_client_failed(client, error);
+}
+
+/* A PE that has pipelined gets leaves a buffer of up to TCP_LONG_RESULTS_MAX replies. One
+ * that is used again within TIMING_TCP_TRIM is kept: a steady stream does not grow it
+ * again and again. */
+void tcp_clients_trim(struct transport_ctx *ctx)
+{
+    uint64_t now = clock_ns();
+
+    if (now - ctx->trimmed_ns < TIMING_TCP_TRIM)
+        return;
+    ctx->trimmed_ns = now;
+    ctx->large = false;
+    for (struct tcp_client *client = ctx->clients; client != NULL; client = client->next)
+        ctx->large |= tcp_output_trim(&client->stream);
 }
 
 void tcp_clients_acknowledge(struct transport_ctx *ctx)

@@ -261,6 +261,8 @@ int tcp_progress(struct transport_ctx *ctx)
         tcp_clients_acknowledge(ctx);
     if (unlikely(ctx->closed != NULL))
         tcp_ctx_free_clients(ctx);
+    if (unlikely(ctx->large))
+        tcp_clients_trim(ctx);
     if ((ctx->posts == ctx->posts_seen && ctx->posts != ctx->posts_sent) ||
         tcp_ctx_must_release(ctx)) {
         tcp_ctx_send_all(ctx);

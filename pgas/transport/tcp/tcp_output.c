@@ -133,6 +133,7 @@ static void tcp_output_take(struct tcp_output *o, size_t n)
     if (o->first_ref == o->nrefs)
         o->first_ref = o->nrefs = 0;
     if (o->head == o->tail && o->nrefs == 0) {
+        o->large |= o->tail > TCP_OUTPUT_KEEP;
         o->base += o->tail;
         o->head = o->tail = 0;
     }
@@ -181,6 +182,23 @@ ptrdiff_t tcp_output_send_early(struct tcp_stream *s, const void *first, size_t 
 void tcp_output_end_early(struct tcp_stream *s, uint64_t n)
 {
     tcp_output_take(&s->out, (size_t)n);
+}
+
+bool tcp_output_trim(struct tcp_stream *s)
+{
+    struct tcp_output *o = &s->out;
+    bool used = o->large || o->tail > 0;
+
+    if (o->size <= TCP_OUTPUT_KEEP)
+        return false;
+    o->large = false;
+    if (used)
+        return true;
+    PGAS_ASSERT(o->nrefs == 0 && o->unsent == 0);
+    free(o->buf);
+    o->buf = NULL;
+    o->size = 0;
+    return false;
 }
 
 void tcp_output_drop(struct tcp_stream *s, int error)

@@ -29,6 +29,7 @@ struct tcp_ref {
 struct tcp_output {
     char *buf;
     size_t head, tail, size;
+    bool large; /* more than TCP_OUTPUT_KEEP was used since the last tcp_output_trim */
     uint64_t base;
     struct tcp_ref *ref; /* ref[first_ref..nrefs) */
     size_t first_ref, nrefs, refs_size;
@@ -106,6 +107,10 @@ int tcp_output_send(struct tcp_stream *s);
 ptrdiff_t tcp_output_send_early(struct tcp_stream *s, const void *first, size_t len);
 /* Take the n bytes from the queue that were sent early. */
 void tcp_output_end_early(struct tcp_stream *s, uint64_t n);
+/* Frees an empty buffer of more than TCP_OUTPUT_KEEP bytes that was not needed since the
+ * last call.  True if the buffer still has more: call it again later. */
+enum { TCP_OUTPUT_KEEP = 64 << 10 };
+bool tcp_output_trim(struct tcp_stream *s);
 /* Forget all, and complete the references with the error. */
 void tcp_output_drop(struct tcp_stream *s, int error);
 
