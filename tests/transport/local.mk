@@ -34,8 +34,12 @@ tests_transport_fake_ofi_la_CPPFLAGS = $(AM_CPPFLAGS) $(OFI_CFLAGS)
 tests_transport_fake_ofi_la_LDFLAGS = -module -avoid-version -shared -rpath /nowhere
 tests_transport_fake_ofi_la_LIBADD = -ldl
 transport_tcp_raw = tests/transport/tcp_raw.c tests/transport/tcp_raw.h $(transport_pair)
-check_PROGRAMS += tests/transport/tcp_wire tests/transport/tcp_handshake tests/transport/tcp_space
-TESTS += tests/transport/tcp_wire tests/transport/tcp_handshake tests/transport/tcp_space
+tcp_tests = tests/transport/tcp_wire tests/transport/tcp_handshake \
+	tests/transport/tcp_listen tests/transport/tcp_space
+check_PROGRAMS += $(tcp_tests)
+TESTS += $(tcp_tests)
+tests_transport_tcp_listen_SOURCES = tests/transport/tcp_listen.c $(transport_pair)
+tests_transport_tcp_listen_LDADD = $(libpgas)
 tests_transport_tcp_handshake_SOURCES = tests/transport/tcp_handshake.c \
 	$(transport_tcp_raw)
 tests_transport_tcp_handshake_LDADD = $(libpgas)
