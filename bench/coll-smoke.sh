@@ -129,6 +129,13 @@ coll -r 2 -l 3 -t 0.0005 -n 1 -s 8 -c barrier ours ompi || wrong "a slow contest
 rows 1 '^ *0  *[0-9.]*  *- |  *-$'
 unset OMPI_MPICC OMPI_MPIRUN
 
+BEFORE=. coll -r 2 -t 0.0005 -n 2 -s 8 -c barrier -o "$work/data" ours before ||
+    wrong "coll with another build ended with status $?"
+rows 1 '^ *0  *[0-9.]*  *[0-9.]* |  *[0-9.]* before  '
+[ "$(sed 's/ .*//' "$work/data" | uniq | tr '\n' ' ')" = 'ours before ours ' ] ||
+    wrong "the builds do not alternate"
+
+rejects "the environment variable BEFORE names no build" before
 rejects "'gather' is none of the operations" -c gather
 rejects "'nobody' is none of the contestants" nobody
 rejects "the sizes '8,7' should be like" -s 8,7

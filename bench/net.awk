@@ -5,7 +5,7 @@
 # the rounds of (ours / other) within a round: high is good for rates, low for times.
 BEGIN {
     RAW = 1.10    # permitted overhead over the network library
-    THEIRS = 1.05 # permitted ratio to oshmem: equal within noise
+    THEIRS = 1.05 # permitted ratio to oshmem and to the other build: equal within noise
     LINE = "%-10s %7s %-5s"
     raw_of["ofi"] = "fi_raw"
     raw_of["ucx"] = "ucp_raw ucx_perftest"
@@ -18,6 +18,7 @@ NF == 6 {
         order[++rows] = row
     unit[row] = $6
     names[$3]
+    before = before || $1 ~ /^before-/
     value[$1, $2, row] = $5 + 0
     all[$1, row] = all[$1, row] " " $5
     if ($2 > rounds)
@@ -54,12 +55,17 @@ function pair(who, other, row, limit,    r) {
     return sprintf("%12s %s", show(mid(other, row)), ratio_column(r, row, limit))
 }
 
+# The columns beside `who`
+function others_of(who, others) {
+    return others == "" ? raw_of[who] : others == "before" ? "before-" who : others
+}
+
 function table(title, own, others, limit,    i, k, n, o, other, w, who, part) {
     n = split(own, who, " ")
     printf "\n%s\n" LINE, title, "name", "size", "unit"
     for (w = 1; w <= n; w++) {
         printf " |%9s", who[w]
-        k = split(others == "" ? raw_of[who[w]] : others, other, " ")
+        k = split(others_of(who[w], others), other, " ")
         for (o = 1; o <= k; o++)
             printf " %12s %-10s", other[o], "ratio"
     }
@@ -69,7 +75,7 @@ function table(title, own, others, limit,    i, k, n, o, other, w, who, part) {
         printf LINE, part[1], part[2], unit[order[i]]
         for (w = 1; w <= n; w++) {
             printf " |%9s", show(mid(who[w], order[i]))
-            k = split(others == "" ? raw_of[who[w]] : others, other, " ")
+            k = split(others_of(who[w], others), other, " ")
             for (o = 1; o <= k; o++)
                 printf " %s", pair(who[w], other[o], order[i], limit)
         }
@@ -107,6 +113,8 @@ END {
         strided("tcp ofi ucx oshmem")
     table("over the raw library", "ofi ucx tcp", "", RAW)
     table("against Open MPI's oshmem", "ofi ucx tcp", "oshmem", THEIRS)
+    if (before)
+        table("against the other build", "ofi ucx tcp", "before", THEIRS)
     printf "\nmedians of %d rounds; ratio: ours / the other's, of the same round\n", rounds
     printf "goals: times <= %.2f x the raw library's, <= %.2f x oshmem's", RAW, THEIRS
     printf "; rates >= 1 / that\n%d figures have a goal, %d miss it\n", goals, missed
