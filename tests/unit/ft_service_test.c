@@ -554,6 +554,28 @@ Test(ft_service, late_revocation)
     job_close();
 }
 
+/* A call is closed where the revocation is not known yet. */
+Test(ft_service, closed_with_revocation)
+{
+    job_open();
+    for (uint32_t pe = 0; pe < PES; pe++) {
+        has_team(pe, LINE, 70 + LINE);
+        enter(pe, LINE, false);
+        if (pe < LOCAL)
+            cr_assert(ft_map_revoke(node_ft(node[0]), pe, LINE, 70 + LINE));
+    }
+    ask(0, LINE, FT_CAUSE_REVOKED);
+    run();
+    for (uint32_t pe = 0; pe < PES; pe++)
+        cr_assert(is_revoked(pe, LINE, 70 + LINE), "PE %u", pe);
+    for (uint32_t pe = 1; pe < PES; pe++)
+        ask(pe, LINE, FT_CAUSE_REVOKED);
+    run();
+    for (uint32_t pe = 0; pe < PES; pe++)
+        cr_assert_eq(answer(pe, LINE), 0);
+    job_close();
+}
+
 /* Slots that do not exist, and teams that the PEs do not have. */
 Test(ft_service, damaged_revocation)
 {

@@ -12,7 +12,7 @@ here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 prefix=${PGAS_UNDER_TEST:-}
 [ -z "$prefix" ] || OSHCC=$prefix/bin/oshcc OSHRUN=$prefix/bin/oshrun
 seeds=${REORDERED_SEEDS:-${PGAS_TEST_LONG:+1 2 3 4 5 6 7 8}} # default: one, another in each run
-limit_s=20 # of a job
+limit_s=60 # of a job; on a busy machine the delays add up
 # The examples do not free all their memory at exit.
 ASAN_OPTIONS=detect_leaks=0
 export ASAN_OPTIONS

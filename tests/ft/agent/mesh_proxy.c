@@ -391,14 +391,18 @@ static void step_all(void)
 /* ---- the cases ----------------------------------------------------------------------
  */
 
-/* All messages arrive and are acknowledged. */
+/* All messages arrive and are acknowledged.  The connection with the fault is closed, and
+ * another one serves a last message. */
 static void run(void)
 {
     uint64_t end = now_ns() + LIMIT_S * UINT64_C(1000000000);
     uint32_t sent = 0;
 
     open_all(secret);
-    while (arrived < MESSAGES || agents[0].mesh->peer[1].have > 0) {
+    while (sent < MESSAGES || arrived < sent || agents[0].mesh->peer[1].have > 0 ||
+           (fault.done && sent == MESSAGES)) {
+        if (fault.done && sent == MESSAGES && !pairs[0].open)
+            send_message(sent++);
         for (uint32_t n = draw(4); n > 0 && sent < MESSAGES; n--)
             send_message(sent++);
         step_all();
