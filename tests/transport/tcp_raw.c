@@ -155,7 +155,7 @@ struct tcp_challenge raw_challenge(struct raw *r)
 
 struct tcp_proof raw_proof(const struct raw *r)
 {
-    struct tcp_proof proof;
+    struct tcp_proof proof = {.magic = TCP_MAGIC};
 
     tcp_auth_mac(r->endpoint.secret, TCP_INITIATOR, &r->transcript, proof.mac);
     return proof;
@@ -198,7 +198,7 @@ void raw_receive_proof(const struct raw *r)
     struct tcp_proof proof;
 
     CHECK(raw_receive(r, &proof, sizeof proof) == sizeof proof &&
-              raw_is_mac(r, TCP_INITIATOR, proof.mac),
+              proof.magic == TCP_MAGIC && raw_is_mac(r, TCP_INITIATOR, proof.mac),
           "no proof");
 }
 

@@ -311,6 +311,8 @@ void tcp_auth_mac(const unsigned char secret[SEAL_SECRET], enum tcp_role sender,
                   const struct tcp_transcript *t, unsigned char mac[SEAL_MAC]);
 /* The initiator begins.  0; or -errno. */
 int tcp_auth_hello(struct tcp_peer *peer, struct tcp_hello *hello);
+/* True for the first bytes of hello, challenge and proof, false for those of requests. */
+bool tcp_auth_has_magic(const void *head);
 void tcp_auth_proof(const struct tcp_peer *peer, struct tcp_proof *proof);
 /* Of struct tcp_reader, before the peer is TCP_PEER_OPEN. */
 ptrdiff_t tcp_auth_reply_size(const struct tcp_peer *peer, const void *head);

@@ -56,8 +56,7 @@ static struct tcp_transcript tcp_auth_transcript(int32_t initiator, int32_t targ
                                    .target = target};
 }
 
-/* The first bytes of hello and challenge. */
-static bool tcp_auth_has_magic(const void *head)
+bool tcp_auth_has_magic(const void *head)
 {
     const uint64_t magic = TCP_MAGIC;
 
@@ -96,6 +95,7 @@ void tcp_auth_proof(const struct tcp_peer *peer, struct tcp_proof *proof)
 {
     const struct tcp_attempt *a = peer->attempt;
 
+    proof->magic = TCP_MAGIC;
     tcp_auth_mac(a->endpoint.secret, TCP_INITIATOR, &a->transcript, proof->mac);
 }
 
@@ -123,9 +123,10 @@ int tcp_auth_reply(struct tcp_peer *peer, const void *message)
 
 ptrdiff_t tcp_auth_request_size(const struct tcp_client *client, const void *head)
 {
-    if (client->transcript != NULL)
-        return sizeof(struct tcp_proof);
-    return tcp_auth_has_magic(head) ? (ptrdiff_t)sizeof(struct tcp_hello) : TCP_MALFORMED;
+    if (!tcp_auth_has_magic(head))
+        return TCP_MALFORMED;
+    return client->transcript != NULL ? (ptrdiff_t)sizeof(struct tcp_proof)
+                                      : (ptrdiff_t)sizeof(struct tcp_hello);
 }
 
 /* Answer a hello with the challenge. */

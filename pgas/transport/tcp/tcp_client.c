@@ -200,13 +200,21 @@ static int tcp_client_send(struct tcp_client *client, bool delayed)
     return 0;
 }
 
-/* A malformed request of another PE is a defect of its library or of its memory. */
+/* A malformed request of another PE is a defect of its library or of its memory.  No PE
+ * says twice who it is. */
 static void tcp_client_failed(struct tcp_client *client, int error)
 {
     const struct transport_world *world = client->ctx->net->world;
     char text[TRANSPORT_TEXT_MAX];
 
-    if (client->pe >= 0 && (error == -EPROTO || error == -EFAULT || error == -EINVAL)) {
+    if (client->pe >= 0 && error == -EBADMSG) {
+        snprintf(text, sizeof text,
+                 "PE %d has sent a message of the handshake twice: somebody has changed "
+                 "the connection",
+                 client->pe);
+        world->failed(world, client->pe, text);
+    } else if (client->pe >= 0 &&
+               (error == -EPROTO || error == -EFAULT || error == -EINVAL)) {
         snprintf(text, sizeof text, "PE %d has sent a malformed request: %s", client->pe,
                  error == -EFAULT ? "its memory is not inside the symmetric segments"
                                   : "unknown kind, length or alignment");

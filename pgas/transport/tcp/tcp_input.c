@@ -50,12 +50,14 @@ static int tcp_input_want(struct tcp_stream *s, size_t need)
     return 0;
 }
 
-/* The size of the message at `head`; or -EPROTO. */
+/* The size of the message at `head`; or -EBADMSG (it is repeated), -EPROTO. */
 static ptrdiff_t tcp_input_size(struct tcp_stream *s, const struct tcp_reader *reader,
                                 const void *head)
 {
     ptrdiff_t size = reader->size(s, head);
 
+    if (size == TCP_REPEATED)
+        return -EBADMSG;
     return size < TCP_HEAD || size > MESSAGE_MAX ? -EPROTO : size;
 }
 

@@ -397,10 +397,14 @@ static bool tcp_peer_holds(struct tcp_peer *peer, uint32_t events)
 
 /* The connection ends with the error.  The welcome precedes all other replies, so the
  * target has performed nothing if it has closed the connection without.  A reset may
- * overtake the welcome. */
+ * overtake the welcome, and where a part of it has arrived something has cut the
+ * connection: the target may have performed the requests that were sent with the proof.
+ */
 static bool tcp_peer_may_retry(const struct tcp_peer *peer, int error)
 {
-    return peer->attempt != NULL && (error == -ESHUTDOWN || peer->attempt->early == 0);
+    bool refused = error == -ESHUTDOWN && peer->stream.in.have == 0;
+
+    return peer->attempt != NULL && (refused || peer->attempt->early == 0);
 }
 
 void tcp_peer_ready(struct tcp_peer *peer, uint32_t events)

@@ -211,7 +211,7 @@ static ptrdiff_t tcp_request_size(struct tcp_stream *s, const void *head)
         return tcp_auth_request_size(tcp_client_of(s), head);
     memcpy(&r, head, sizeof r);
     if (r.kind >= TCP_REQUESTS)
-        return TCP_MALFORMED;
+        return tcp_auth_has_magic(head) ? TCP_REPEATED : TCP_MALFORMED;
     const struct tcp_request_type *type = &tcp_request_types[r.kind];
     uint64_t len = tcp_request_len(&r);
     size_t size = TCP_HEAD + type->fixed;

@@ -58,12 +58,13 @@ struct tcp_stream {
     struct tcp_input in;
 };
 
-enum { TCP_MALFORMED = -1 }; /* of tcp_message_size */
+/* Of tcp_message_size.  TCP_REPEATED: a message of the handshake after it. */
+enum { TCP_MALFORMED = -1, TCP_REPEATED = -2 };
 
 /* The end of a stream that evaluates its messages.  size: the number of bytes, at least
  * TCP_HEAD, that `message` needs before it is evaluated, given its head; or
- * TCP_MALFORMED.  evaluate: 0; or -errno.  It may direct payload by tcp_input_payload.
- * filled: all of the payload has been stored. */
+ * TCP_MALFORMED, TCP_REPEATED.  evaluate: 0; or -errno.  It may direct payload by
+ * tcp_input_payload. filled: all of the payload has been stored. */
 struct tcp_reader {
     ptrdiff_t (*size)(struct tcp_stream *s, const void *head);
     int (*evaluate)(struct tcp_stream *s, const void *message);

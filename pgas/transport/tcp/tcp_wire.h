@@ -54,9 +54,12 @@ struct tcp_challenge {
 _Static_assert(sizeof(struct tcp_challenge) == 8 + SEAL_CHALLENGE + SEAL_MAC,
                "no padding");
 
+/* With magic bytes, so that a second one is not taken as a request. */
 struct tcp_proof {
+    uint64_t magic;
     unsigned char mac[SEAL_MAC];
 };
+_Static_assert(sizeof(struct tcp_proof) == 8 + SEAL_MAC, "no padding");
 
 /* What the MACs cover, in addition to the role of the sender: what both ends know alike,
  * whatever translates addresses between them. */
@@ -97,6 +100,8 @@ struct tcp_request {
     uint64_t place; /* offset: 48 bits; the highest bits of len: 16 */
 };
 _Static_assert(sizeof(struct tcp_request) == TCP_HEAD, "no padding");
+_Static_assert((TCP_MAGIC & 0xff) >= TCP_REQUESTS && TCP_MAGIC >> 56 >= TCP_REQUESTS,
+               "no request begins like a message of the handshake");
 
 struct tcp_signal {
     uint64_t offset, operand;
