@@ -53,6 +53,8 @@ is_right() {
 # Who has changed, lost or refused which connection.
 explains='node daemon.* \(not authentic\|closed the connection\|has lost its connection\)'
 explains="$explains\\|node daemon.* \\(has not answered\\|did not connect\\)"
+# A daemon whose connection was cut ends, which may be noticed first.
+explains="$explains\\|cannot start the node daemon: the node daemon ended"
 explains="$explains\\|connection from .* does not know the nonce"
 explains="$explains\\|tcp: the connection to PE [0-9]* has failed"
 explains="$explains\\|tcp: cannot connect to PE [0-9]*: "
