@@ -146,25 +146,25 @@ Test(connector, a_freed_connector, .init = set_up, .fini = tear_down)
 static const struct {
     const char *which, *why;
 } bad_choices[] = {
-    {"eth999", "--if eth999: there is no such interface; this host has "},
-    {"lo,eth999", "--if eth999: there is no such interface; this host has "},
+    {"eth999", "eth999: there is no such interface; this host has "},
+    {"lo,eth999", "eth999: there is no such interface; this host has "},
     {"203.0.113.0/24",
-     "--if 203.0.113.0/24: no interface of this host that is up has an address there; "},
+     "203.0.113.0/24: no interface of this host that is up has an address there; "},
     {"203.0.113.1",
-     "--if 203.0.113.1: no interface of this host that is up has an address there; "},
+     "203.0.113.1: no interface of this host that is up has an address there; "},
     {"2001:db8::/32",
-     "--if 2001:db8::/32: no interface of this host that is up has an address there; "},
-    {"10.0.0.0/33", "--if 10.0.0.0/33: that is not a network such as 10.0.0.0/8"},
-    {"fd00::/129", "--if fd00::/129: that is not a network"},
-    {"10.0.0.0/", "--if 10.0.0.0/: that is not a network"},
-    {"10.0.0.0/-1", "--if 10.0.0.0/-1: that is not a network"},
-    {"10.0.0/8", "--if 10.0.0/8: that is not a network"},
-    {"eth0/8", "--if eth0/8: that is not a network"},
-    {"/8", "--if /8: that is not a network"},
-    {"", "--if : the name of an interface or a network is missing"},
-    {"lo,", "--if lo,: the name of an interface or a network is missing"},
-    {",lo", "--if ,lo: the name of an interface or a network is missing"},
-    {"lo,,lo", "--if lo,,lo: the name of an interface or a network is missing"},
+     "2001:db8::/32: no interface of this host that is up has an address there; "},
+    {"10.0.0.0/33", "10.0.0.0/33: that is not a network such as 10.0.0.0/8"},
+    {"fd00::/129", "fd00::/129: that is not a network"},
+    {"10.0.0.0/", "10.0.0.0/: that is not a network"},
+    {"10.0.0.0/-1", "10.0.0.0/-1: that is not a network"},
+    {"10.0.0/8", "10.0.0/8: that is not a network"},
+    {"eth0/8", "eth0/8: that is not a network"},
+    {"/8", "/8: that is not a network"},
+    {"", ": the name of an interface or a network is missing"},
+    {"lo,", "lo,: the name of an interface or a network is missing"},
+    {",lo", ",lo: the name of an interface or a network is missing"},
+    {"lo,,lo", "lo,,lo: the name of an interface or a network is missing"},
 };
 
 Test(connector, addresses_that_do_not_exist)
@@ -182,7 +182,7 @@ Test(connector, addresses_that_do_not_exist)
             cr_assert_not_null(strstr(why, " lo"), "%s", why);
     }
     cr_assert_eq(address_choose("eth999", list, 4, why, 20), 0);
-    cr_assert_str_eq(why, "--if eth999: there ", "truncated at the end of the buffer");
+    cr_assert_str_eq(why, "eth999: there is no", "truncated at the end of the buffer");
 }
 
 /* The texts of the chosen addresses are valid. */

@@ -242,7 +242,7 @@ static bool address_choose_item(struct choice *c, const char *item)
     bool known = false, found = false;
     bool network = strchr(item, '/') != NULL || address_parse_host(&net, item) == 0;
     if (network && address_parse_network(item, &net, &bits) != 0) {
-        address_append(c, "--if %s: that is not a network such as 10.0.0.0/8 or fd00::/8",
+        address_append(c, "%s: that is not a network such as 10.0.0.0/8 or fd00::/8",
                        item);
         return false;
     }
@@ -256,7 +256,7 @@ static bool address_choose_item(struct choice *c, const char *item)
         found = true;
     }
     if (!found) {
-        address_append(c, "--if %s: %s", item,
+        address_append(c, "%s: %s", item,
                        network
                            ? "no interface of this host that is up has an address there"
                        : known ? "this interface has no address that is up"
@@ -273,8 +273,8 @@ static bool address_choose_listed(struct choice *c, const char *which)
     for (const char *at = which;; at++) {
         size_t len = strcspn(at, ",");
         if (len == 0 || len >= sizeof item) {
-            address_append(c, "--if %s: the name of an interface or a network is %s",
-                           which, len == 0 ? "missing" : "too long");
+            address_append(c, "%s: the name of an interface or a network is %s", which,
+                           len == 0 ? "missing" : "too long");
             return false;
         }
         snprintf(item, sizeof item, "%.*s", (int)len, at);

@@ -36,7 +36,8 @@ void address_of_peer(struct address *a, int fd);
 /*
  * Lists the addresses of this host that `which` selects (see listener_open in
  * listener.h), with port 0.  Returns their number, or 0 with an error message in why (of
- * len bytes).
+ * len bytes), which begins with the item of `which` that is wrong; the caller names the
+ * option or variable that it comes from.
  */
 size_t address_choose(const char *which, struct address *list, size_t max, char *why,
                       size_t len);

@@ -33,6 +33,7 @@
 #define PAUSE_MS         100  /* before accepting again after EMFILE or ENOMEM */
 #define TOLD_MAX         8    /* refusals that are reported */
 #define ERROR_TEXT_BYTES 256
+#define WRONG_MAX        1024 /* bytes of a message about --if */
 #define MS_PER_S         1000
 
 struct listen_socket {
@@ -269,9 +270,12 @@ struct listener *listener_open(struct loop *loop, const struct nonce *nonce,
                                size_t len)
 {
     struct address at[SOCKETS_MAX];
-    size_t n = address_choose(which, at, SOCKETS_MAX, why, len);
-    if (n == 0)
+    char wrong[WRONG_MAX];
+    size_t n = address_choose(which, at, SOCKETS_MAX, wrong, sizeof wrong);
+    if (n == 0) {
+        snprintf(why, len, "%s%s", which != NULL ? "--if " : "", wrong);
         return NULL;
+    }
     struct listener *d = mem_calloc(1, sizeof *d);
     *d = (struct listener){.loop = loop, .nonce = nonce, .events = events, .arg = arg};
     d->pause = (struct loop_timer){.fn = listener_on_pause_over, .arg = d};
