@@ -510,3 +510,45 @@ Test(block, a_watch_ends_a_nap, .init = world, .timeout = 30)
     cr_assert(block_watch(me, &word[0], 0));
     cr_assert_eq(atomic_load(&me->nap), 0);
 }
+
+struct polls {
+    int left;   /* until the condition is true */
+    int sleeps; /* of the wait */
+};
+
+static bool polled(const void *arg)
+{
+    struct polls *p = *(struct polls *const *)arg;
+
+    return --p->left < 0;
+}
+
+static void count_sleep(const void *arg, uint64_t ns)
+{
+    struct polls *p = *(struct polls *const *)arg;
+
+    (void)ns;
+    p->sleeps++;
+}
+
+/* The times at which spinning and yielding end must not wrap. */
+Test(block, waits_spin_and_yield_for_any_time, .init = world, .timeout = 60)
+{
+    enum { POLLS = 10000 };
+    const uint64_t long_ns[] = {UINT64_MAX, UINT64_MAX - 1, UINT64_MAX / 2};
+
+    for (size_t i = 0; i < sizeof long_ns / sizeof long_ns[0]; i++) {
+        struct polls polls = {.left = POLLS}, *p = &polls;
+        pgas_self.env.spin_ns = long_ns[i];
+        cr_assert(block_spin(polled, &p), "SHMEM_SPIN_NS=%llu",
+                  (unsigned long long)long_ns[i]);
+        pgas_self.env.spin_ns = 0;
+        pgas_self.env.yield_ns = long_ns[i];
+        pgas_self.oversubscribed = true; /* no sleep because others run */
+        polls = (struct polls){.left = POLLS};
+        block_until(&(struct block_wait){
+            .ready = polled, .arg = &p, .sleep = count_sleep, .what = "test"});
+        cr_assert_eq(polls.sleeps, 0, "SHMEM_YIELD_NS=%llu",
+                     (unsigned long long)long_ns[i]);
+    }
+}

@@ -96,11 +96,20 @@ ALWAYS_INLINE bool block_poll(block_ready ready, const void *arg, int n,
     return false;
 }
 
+/* The time in ns nanoseconds, or the end of time if the sum wraps: SHMEM_SPIN_NS and
+ * SHMEM_YIELD_NS may be any number. */
+static uint64_t block_end_of(uint64_t ns)
+{
+    uint64_t now = clock_ns();
+
+    return ns < UINT64_MAX - now ? now + ns : UINT64_MAX;
+}
+
 /* Polls for ns; progresses the network between two polls in a job on several nodes. */
 static bool block_spin_for(block_ready ready, const void *arg, uint64_t ns)
 {
     bool remote = pgas_self.net != NULL;
-    uint64_t end = clock_ns() + ns;
+    uint64_t end = block_end_of(ns);
 
     while (clock_ns() < end) {
         if (unlikely(remote) ? block_poll(ready, arg, POLLS_PER_CLOCK, net_poll)
@@ -155,7 +164,7 @@ static bool block_yield_once(void)
  */
 static bool block_yield(const struct block_wait *w, uint64_t ns, uint64_t spin_ns)
 {
-    uint64_t end = clock_ns() + ns;
+    uint64_t end = block_end_of(ns);
     int patience = pgas_self.oversubscribed ? INT_MAX : OTHERS_RAN_MAX;
 
     do {
@@ -203,7 +212,9 @@ static bool block_stay_awake(const struct block_wait *w, uint64_t slept_ns,
     *awake_ns = *awake_ns == 0 ? TIMING_AWAKE_FIRST : *awake_ns * 2;
     *awake_ns = *awake_ns < TIMING_AWAKE_MAX ? *awake_ns : TIMING_AWAKE_MAX;
     block_poll_begin();
-    bool ready = block_yield(w, *awake_ns, AWAKE_SPINS * pgas_self.env.spin_ns);
+    uint64_t spin_ns = pgas_self.env.spin_ns;
+    spin_ns = spin_ns < UINT64_MAX / AWAKE_SPINS ? AWAKE_SPINS * spin_ns : UINT64_MAX;
+    bool ready = block_yield(w, *awake_ns, spin_ns);
     block_poll_end();
     return ready;
 }
