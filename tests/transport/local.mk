@@ -36,8 +36,8 @@ tests_transport_fake_ofi_la_LIBADD = -ldl
 transport_tcp_raw = tests/transport/tcp_raw.c tests/transport/tcp_raw.h $(transport_pair)
 tcp_tests = tests/transport/tcp_wire tests/transport/tcp_handshake \
 	tests/transport/tcp_listen tests/transport/tcp_space
-check_PROGRAMS += $(tcp_tests)
-TESTS += $(tcp_tests)
+check_PROGRAMS += $(tcp_tests) tests/transport/whole
+TESTS += $(tcp_tests) tests/transport/whole
 tests_transport_tcp_listen_SOURCES = tests/transport/tcp_listen.c $(transport_pair)
 tests_transport_tcp_listen_LDADD = $(libpgas)
 tests_transport_tcp_handshake_SOURCES = tests/transport/tcp_handshake.c \
@@ -47,6 +47,8 @@ tests_transport_tcp_wire_SOURCES = tests/transport/tcp_wire.c $(transport_tcp_ra
 tests_transport_tcp_wire_LDADD = $(libpgas)
 tests_transport_tcp_space_SOURCES = tests/transport/tcp_space.c $(transport_pair)
 tests_transport_tcp_space_LDADD = $(libpgas)
+tests_transport_whole_SOURCES = tests/transport/whole.c $(transport_pair)
+tests_transport_whole_LDADD = $(libpgas)
 if HAVE_UCX
 check_PROGRAMS += tests/transport/ucx_wire
 TESTS += tests/transport/ucx_wire

@@ -21,6 +21,7 @@
 
 #include <rdma/fi_errno.h>
 
+#include "pgas/datatype/copy.h"
 #include "pgas/transport/ofi/ofi_blocks.h"
 #include "pgas/transport/perform.h"
 #include "pgas/transport/perform_blocks.h"
@@ -290,7 +291,7 @@ static int ofi_am_perform(const struct transport_net *net, const struct ofi_mess
     if (word == NULL || to == NULL || m->offset % m->size != 0)
         return -EFAULT;
     if (m->len > 0)
-        memcpy(to, data, m->len);
+        copy_bytes(to, data, m->len); /* stores a word whole */
     *before = perform_amo(word, &amo);
     return 0;
 }

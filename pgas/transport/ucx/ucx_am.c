@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "pgas/threads/atomic.h"
+#include "pgas/datatype/copy.h"
 #include "pgas/transport/perform.h"
 #include "pgas/transport/perform_blocks.h"
 #include "pgas/transport/ucx/ucx.h"
@@ -68,7 +69,7 @@ static int ucx_am_perform_put(const struct transport_net *net,
     if (to == NULL)
         return -EFAULT;
     if (len > 0)
-        memcpy(to, data, len);
+        copy_bytes(to, data, len); /* stores a word whole */
     return 0;
 }
 
