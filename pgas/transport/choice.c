@@ -46,3 +46,20 @@ const char *choice_read(const char *list, const char *const *name, size_t names,
     }
     return NULL;
 }
+
+bool choice_read_order(const char *text, enum transport_order *order)
+{
+    static const char *const words[] = {[TRANSPORT_ORDER_AUTO] = "auto",
+                                        [TRANSPORT_ORDER_YES] = "yes",
+                                        [TRANSPORT_ORDER_NO] = "no"};
+
+    *order = TRANSPORT_ORDER_AUTO;
+    if (text == NULL || *text == '\0')
+        return true;
+    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(text, words[i]) == 0) {
+            *order = (enum transport_order)i;
+            return true;
+        }
+    return false;
+}

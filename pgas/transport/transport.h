@@ -125,6 +125,10 @@ struct transport_completion {
     int error;
 };
 
+/* Whether puts may rely on an order that a provider of libfabric keeps but does not
+ * guarantee.  AUTO: in tested versions; YES: wherever it is possible. */
+enum transport_order { TRANSPORT_ORDER_AUTO, TRANSPORT_ORDER_YES, TRANSPORT_ORDER_NO };
+
 /* The job, as passed to open; all of it must remain valid until close. */
 struct transport_world {
     int me, npes;
@@ -148,13 +152,13 @@ struct transport_world {
 
     /* User settings; NULL or "" = default. */
     const char *provider, *fabric, *domain; /* ofi: restrict the choice */
-    const char *interface; /* tcp: interfaces or networks, separated by commas */
-    size_t coalesce;       /* tcp: queued bytes at which the queue is sent */
-    const char *order;     /* ofi: rely on the provider's order: "auto", "yes", "no" */
-    const char *avoid;     /* disabled capabilities, separated by commas (avoid.h) */
-    const char *faults;    /* hook: the faults to inject (hook.h) */
-    uint64_t timeout_ns;   /* of operations without progress; 0 = they never fail */
-    bool survives;         /* the job goes on when PEs die (SHMEM_FT=continue) */
+    const char *interface;      /* tcp: interfaces or networks, separated by commas */
+    size_t coalesce;            /* tcp: queued bytes at which the queue is sent */
+    enum transport_order order; /* ofi */
+    const char *avoid;          /* disabled capabilities, separated by commas (avoid.h) */
+    const char *faults;         /* hook: the faults to inject (hook.h) */
+    uint64_t timeout_ns;        /* of operations without progress; 0 = they never fail */
+    bool survives;              /* the job goes on when PEs die (SHMEM_FT=continue) */
 };
 
 struct transport_net;

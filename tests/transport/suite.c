@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pgas/transport/choice.h"
 #include "pgas/transport/test/hook.h"
 #include "pgas/transport/test/sim.h"
 #include "tests/transport/sim_pe.h"
@@ -488,7 +489,8 @@ static bool parse(struct options *o, int argc, char **argv)
             o->avoid = optarg;
             break;
         case 'r':
-            o->order = optarg;
+            if (!choice_read_order(optarg, &o->order))
+                return false;
             break;
         case 'c':
             o->faults = optarg;

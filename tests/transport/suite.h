@@ -90,7 +90,8 @@ struct chan {
 struct options {
     const char *name;                          /* as on the command line: "hook:ofi" */
     const struct transport *transport, *inner; /* inner: the one that hook wraps */
-    const char *provider, *avoid, *order, *faults, *only;
+    const char *provider, *avoid, *faults, *only;
+    enum transport_order order;
     int npes;
     unsigned scale;
     bool survives; /* world->survives in all cases, not only in those that need it */

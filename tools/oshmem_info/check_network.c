@@ -116,7 +116,6 @@ static bool check_network_make_world(struct transport_world *world)
                                       .provider = env_value("OFI_PROVIDER"),
                                       .fabric = env_value("OFI_FABRIC"),
                                       .domain = env_value("OFI_DOMAIN"),
-                                      .order = env_value("OFI_ORDER"),
                                       .interface = env_value("TCP_IF"),
                                       .avoid = env_value("NET_DISABLE")};
     for (int s = 0; s < SEGMENTS; s++) {
@@ -137,6 +136,12 @@ static bool check_network_try_open(const struct transport *t,
 
     if (!check_network_make_world(&world)) {
         snprintf(text, TRANSPORT_TEXT_MAX, "shared memory: %s", strerror(errno));
+        return false;
+    }
+    if (!choice_read_order(env_value("OFI_ORDER"), &world.order)) {
+        snprintf(text, TRANSPORT_TEXT_MAX,
+                 "SHMEM_OFI_ORDER=%.40s: must be auto, yes or no",
+                 env_value("OFI_ORDER"));
         return false;
     }
     if (t->open(&world, &net, text) != 0)

@@ -60,11 +60,10 @@ static void net_check_avoid(const char *list)
 }
 
 /* A malformed value must not make the job use another transport. */
-static void net_check_order(const char *order)
+static void net_read_order(const char *text, enum transport_order *order)
 {
-    if (order != NULL && *order != '\0' && strcmp(order, "auto") != 0 &&
-        strcmp(order, "yes") != 0 && strcmp(order, "no") != 0)
-        log_die("SHMEM_OFI_ORDER=%s: must be auto, yes or no", order);
+    if (!choice_read_order(text, order))
+        log_die("SHMEM_OFI_ORDER=%s: must be auto, yes or no", text);
 }
 
 /* Likewise. */
@@ -202,7 +201,6 @@ static void net_set_world(struct net *n)
                                         .domain = e->ofi_domain,
                                         .interface = e->tcp_if,
                                         .coalesce = e->coalesce,
-                                        .order = e->ofi_order,
                                         .avoid = e->net_disable,
                                         .timeout_ns = net_timeout_ns(),
                                         .survives = e->ft != NULL &&
@@ -243,7 +241,7 @@ void net_open(const struct boot *b)
         return;
     net_check_avoid(n->world.avoid);
     net_check_faults(&n->world);
-    net_check_order(n->world.order);
+    net_read_order(pgas_self.env.ofi_order, &n->world.order);
     net_check_interface(n->world.interface);
     if (b->nnodes < 2 ? !net_open_on_node(n, reasons) : !net_open_one(n, reasons))
         net_refuse(b, reasons);

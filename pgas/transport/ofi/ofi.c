@@ -35,13 +35,10 @@ static void ofi_net_describe(struct transport_net *net)
 
 static int ofi_net_select(struct transport_net *net, char *why)
 {
-    enum ofi_order order;
-    int rc = ofi_select_read_order(net->world->order, &order, why);
+    enum transport_order order =
+        net->avoid[CAPABILITY_ORDER] ? TRANSPORT_ORDER_NO : net->world->order;
+    int rc = ofi_select(net->world, order, &net->info, why);
 
-    if (net->avoid[CAPABILITY_ORDER])
-        order = OFI_ORDER_NO;
-    if (rc == 0)
-        rc = ofi_select(net->world, order, &net->info, why);
     if (rc != 0)
         return rc;
     net->ordered = ofi_select_in_order(net->info, order);

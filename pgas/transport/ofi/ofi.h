@@ -376,22 +376,14 @@ static inline void ofi_bit_clear(uint64_t *set, int pe)
  * preference is kept, except that IPv6, link-local and loopback addresses and protocols
  * over datagrams rank lower. */
 
-/* SHMEM_OFI_ORDER: whether puts rely on an order that the provider keeps but does not
- * guarantee. AUTO: for tested versions; YES: wherever it is possible; NO: never. */
-enum ofi_order { OFI_ORDER_AUTO, OFI_ORDER_YES, OFI_ORDER_NO };
-
-/* Parse SHMEM_OFI_ORDER; NULL or "" is AUTO.  0; or -EINVAL and a message. */
-int ofi_select_read_order(const char *text, enum ofi_order *order,
-                          char why[TRANSPORT_TEXT_MAX]);
-
 /* Choose a provider and interface; the caller frees it by ofi_lib.freeinfo. 0; or
  * -errno and a message that lists the available ones. */
-int ofi_select(const struct transport_world *world, enum ofi_order order,
+int ofi_select(const struct transport_world *world, enum transport_order order,
                struct fi_info **chosen, char why[TRANSPORT_TEXT_MAX]);
 
 /* True if operations between two endpoints, except atomics, take effect in the order of
  * posting and `order` permits relying on it. */
-bool ofi_select_in_order(const struct fi_info *info, enum ofi_order order);
+bool ofi_select_in_order(const struct fi_info *info, enum transport_order order);
 
 /* True if the target's CPU performs the provider's atomics, so that they are atomic with
  * respect to CPU atomics. */

@@ -77,34 +77,16 @@ static bool ofi_select_order_was_tested(const struct fi_info *info)
     return false;
 }
 
-int ofi_select_read_order(const char *text, enum ofi_order *order,
-                          char why[TRANSPORT_TEXT_MAX])
-{
-    static const char *const words[] = {
-        [OFI_ORDER_AUTO] = "auto", [OFI_ORDER_YES] = "yes", [OFI_ORDER_NO] = "no"};
-
-    *order = OFI_ORDER_AUTO;
-    if (!ofi_select_is_set(text))
-        return 0;
-    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(text, words[i]) == 0) {
-            *order = (enum ofi_order)i;
-            return 0;
-        }
-    snprintf(why, TRANSPORT_TEXT_MAX, "SHMEM_OFI_ORDER=%.40s: must be auto, yes or no",
-             text);
-    return -EINVAL;
-}
-
-bool ofi_select_in_order(const struct fi_info *info, enum ofi_order order)
+bool ofi_select_in_order(const struct fi_info *info, enum transport_order order)
 {
     const uint64_t needed = FI_ORDER_RMA_WAW | FI_ORDER_RMA_RAW;
     bool possible = info->ep_attr->protocol == FI_PROTO_RXM &&
                     (info->tx_attr->msg_order & needed) == needed &&
                     (info->rx_attr->msg_order & needed) == needed;
 
-    return possible && (order == OFI_ORDER_YES ||
-                        (order == OFI_ORDER_AUTO && ofi_select_order_was_tested(info)));
+    return possible &&
+           (order == TRANSPORT_ORDER_YES ||
+            (order == TRANSPORT_ORDER_AUTO && ofi_select_order_was_tested(info)));
 }
 
 /* A provider with manual progress whose protocol sends atomics as messages performs them
@@ -244,7 +226,7 @@ static struct fi_info *ofi_select_delivery_complete(const struct fi_info *info)
 }
 
 static struct fi_info *ofi_select_dup_usable(const struct fi_info *info,
-                                             enum ofi_order order)
+                                             enum transport_order order)
 {
     struct fi_info *one;
 
@@ -259,7 +241,7 @@ static struct fi_info *ofi_select_dup_usable(const struct fi_info *info,
 /* The first usable interface of the best rank; NULL: none. */
 static struct fi_info *ofi_select_best(const struct fi_info *list,
                                        const struct transport_world *world,
-                                       enum ofi_order order)
+                                       enum transport_order order)
 {
     bool named = ofi_select_is_set(world->provider);
 
@@ -309,7 +291,7 @@ static int ofi_select_none_found(const struct transport_world *world, char *why)
     return -ENODEV;
 }
 
-int ofi_select(const struct transport_world *world, enum ofi_order order,
+int ofi_select(const struct transport_world *world, enum transport_order order,
                struct fi_info **chosen, char why[TRANSPORT_TEXT_MAX])
 {
     /* Atomics are preferred; without them amos are messages. */
