@@ -22,7 +22,8 @@
  * another connection has other challenges, hence other keys.
  *
  * Sources: RFC 2104 (HMAC), RFC 5869 (HKDF), RFC 8439 (ChaCha20-Poly1305), by nettle.
- * Threads: one at a time for each seal; the functions without a seal from any thread.
+ * Threads: one at a time for each direction of a seal; the functions without a seal from
+ * any thread.
  */
 #ifndef PGAS_CORE_SEAL_H
 #define PGAS_CORE_SEAL_H
