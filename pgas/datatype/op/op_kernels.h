@@ -67,9 +67,10 @@ REPRESENTATION(f64, double)  REPRESENTATION(c64, double _Complex)
 enum { OP_ALIGNED = 512, OP_ALIGNED_PIECES = 2048 };
 
 #ifdef OP_REGISTER
-/* The element, less than a register from the first one, at which two or three operands are
- * at a multiple of the register size and no other one was there before; or else a and b
- * are, because two loads that cross lines cost more than a store.  0 if there is none. */
+/* The element, less than a register from the first one, at which two or three operands
+ * are at a multiple of the register size and no other one was there before; or else a and
+ * b are, because two loads that cross lines cost more than a store.  0 if there is none.
+ */
 INLINE size_t op_head(const void *out, const void *a, const void *b, size_t size)
 {
     const size_t x = -(uintptr_t)out % OP_REGISTER, y = -(uintptr_t)a % OP_REGISTER;
@@ -82,6 +83,10 @@ INLINE size_t op_head(const void *out, const void *a, const void *b, size_t size
 #else
 #define op_head(out, a, b, size) ((size_t)0)
 #endif
+
+/* Of n elements T from out, a and b; short results have none */
+#define HEAD(n, T, LEAST) \
+    ((n) * sizeof(T) < (LEAST) ? 0 : op_head(out, a, b, sizeof(T)))
 
 /* ---- loops ----------------------------------------------------------------------- */
 
@@ -139,21 +144,26 @@ INLINE size_t op_head(const void *out, const void *a, const void *b, size_t size
 /* The first register is computed before an element is written, since out may be an
  * operand; `head` elements of it are not in the loop. */
 #define ALIGNED(F, T)                                                                    \
-    NOINLINE void F##_aligned(T *out, const T *a, const T *b, size_t n)                  \
+    NOINLINE void F##_aligned(T *out, const T *a, const T *b, size_t n, size_t head)     \
     {                                                                                    \
-        T first[LANES(T)]; size_t head = op_head(out, a, b, sizeof(T));                  \
-        F##_part(first, a, b, LANES(T));                                                 \
+        T first[LANES(T)]; F##_part(first, a, b, LANES(T));                              \
         F##_whole(out + head, a + head, b + head, n - head);                             \
         memcpy(out, first, sizeof first);                                                \
     }
+#define WHOLE_OR_ALIGNED(F, T)                                                           \
+    INLINE void F##_long(T *out, const T *a, const T *b, size_t n)                       \
+    {                                                                                    \
+        size_t head = HEAD(n, T, OP_ALIGNED);                                            \
+        if (head == 0) F##_whole(out, a, b, n);                                          \
+        else F##_aligned(out, a, b, n, head);                                            \
+    }
 #define RUN(F, T)                                                                        \
-    LOOP(F, T) PART(F, T) ENDS(F, T) SHORT(F, T) WHOLE(F, T) ALIGNED(F, T)               \
+    LOOP(F, T) PART(F, T) ENDS(F, T) SHORT(F, T)                                         \
+    WHOLE(F, T) ALIGNED(F, T) WHOLE_OR_ALIGNED(F, T)                                     \
     static void F##_run(void *out, const void *a, const void *b, size_t n)               \
     {                                                                                    \
         if (n < LANES(T)) F##_short(out, a, b, n);                                       \
-        else if (n * sizeof(T) < OP_ALIGNED || op_head(out, a, b, sizeof(T)) == 0)       \
-            F##_whole(out, a, b, n);                                                     \
-        else F##_aligned(out, a, b, n);                                                  \
+        else F##_long(out, a, b, n);                                                     \
     }
 #else
 #define RUN(F, T)                                                                        \
@@ -281,13 +291,12 @@ enum { PIECE = 32 }; /* elements */
         F##_join((T *)out, re, im, m);                                                   \
     }
 #define COMPLEX_RUN(F, C)                                                                \
-    static void F##_run(void *x, const void *y, const void *z, size_t n)                 \
+    static void F##_run(void *out, const void *a, const void *b, size_t n)               \
     {                                                                                    \
-        C *out = x; const C *a = y, *b = z; const size_t size = sizeof(C);               \
-        size_t i = n * size < OP_ALIGNED_PIECES ? 0 : op_head(out, a, b, size);          \
-        if (i > 0) F##_piece(out, a, b, i);                                              \
-        for (; i + PIECE <= n; i += PIECE) F##_piece(out + i, a + i, b + i, PIECE);      \
-        F##_piece(out + i, a + i, b + i, n - i);                                         \
+        C *to = out; const C *x = a, *y = b; size_t i = HEAD(n, C, OP_ALIGNED_PIECES);   \
+        if (i > 0) F##_piece(to, x, y, i);                                               \
+        for (; i + PIECE <= n; i += PIECE) F##_piece(to + i, x + i, y + i, PIECE);       \
+        F##_piece(to + i, x + i, y + i, n - i);                                          \
     }
 #define COMPLEX(F, T, C, M)                                                              \
     BOOK(F, T, M) BOOK_PIECE(F, T, M) CORRECT(F, T, C) JOIN(F, T)                        \

@@ -14,7 +14,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "values are in the low
 /* clang-format off */
 /* ---- in two halves --------------------------------------------------------------- */
 
-enum { PAIRS = 32 }; /* a piece */
+enum { PAIRS = 32, PARTS = 2 * PAIRS }; /* pairs of a piece, and their halves */
+#define PAIRS_HEAD(n, T) HEAD(n, T, OP_ALIGNED_PIECES)
 
 /* The index, from its half */
 #define INDEX_u32(x) ((s32)(x))
@@ -45,15 +46,12 @@ enum { PAIRS = 32 }; /* a piece */
         for (size_t i = 0; i < m; i++) { SELECT(H, 2 * i); SELECT(H, 2 * i + 1); }       \
     }
 #define RUN_PAIRS(F, H)                                                                  \
-    static void F##_run(void *x, const void *y, const void *z, size_t n)                 \
+    static void F##_run(void *out, const void *a, const void *b, size_t n)               \
     {                                                                                    \
-        H *out = x; const H *a = y, *b = z;                                              \
-        const size_t size = 2 * sizeof(H);                                               \
-        size_t i = n * size < OP_ALIGNED_PIECES ? 0 : op_head(out, a, b, size);          \
-        if (i > 0) F##_piece(out, a, b, i);                                              \
-        for (; i + PAIRS <= n; i += PAIRS)                                               \
-            F##_piece(out + 2 * i, a + 2 * i, b + 2 * i, PAIRS);                         \
-        F##_piece(out + 2 * i, a + 2 * i, b + 2 * i, n - i);                             \
+        H *o = out; const H *x = a, *y = b; size_t i = 2 * PAIRS_HEAD(n, H##_pair);      \
+        if (i > 0) F##_piece(o, x, y, i / 2);                                            \
+        for (; i + PARTS <= 2 * n; i += PARTS) F##_piece(o + i, x + i, y + i, PAIRS);    \
+        F##_piece(o + i, x + i, y + i, n - i / 2);                                       \
     }
 #define HALVES(F, T, H, BETTER)                                                          \
     BETTER_PAIR(F, T, H, BETTER) WINS(F, T, H) PIECE_OF_PAIRS(F, H) RUN_PAIRS(F, H)      \
