@@ -5,7 +5,8 @@
  *
  * The loopback is the first: PEs of a host that start at once get different ports there,
  * and so do not collide at their other addresses.  Where another socket has the port at
- * one of the addresses, all are closed and the kernel chooses another port.
+ * one of the addresses, the kernel chooses another port.  Meanwhile the first socket
+ * holds the useless port, which the kernel would choose again.
  *
  * A chosen address may be missing for a while: an IPv6 address is tentative until the
  * host knows that no other one has it, and an interface may go down and up again.
@@ -111,18 +112,37 @@ void tcp_listen_close(struct transport_net *net)
         tcp_ctx_close_socket(net->ctx_0, &net->listener[i]);
 }
 
+/* Close all but the first socket, which is returned; -1: there is none. */
+static int tcp_listen_hold(struct transport_net *net)
+{
+    int fd = -1;
+
+    for (size_t i = 0; i < TCP_LISTENERS && fd < 0; i++) {
+        fd = net->listener[i].fd;
+        net->listener[i].fd = -1;
+    }
+    tcp_listen_close(net);
+    return fd;
+}
+
 int tcp_listen(struct transport_net *net, const struct address *list, size_t n,
                char why[TRANSPORT_TEXT_MAX])
 {
     struct address at[TCP_LISTENERS];
     char text[ADDRESS_TEXT];
     size_t all = tcp_listen_list(list, n, at), failed = 0;
-    int error = -EADDRINUSE;
+    int held[PORT_TRIES], nheld = 0;
+    int error = tcp_listen_all(net, at, all, &failed);
 
-    for (int i = 0; i < PORT_TRIES && error == -EADDRINUSE; i++) {
-        tcp_listen_close(net);
+    while (error == -EADDRINUSE && nheld < PORT_TRIES) {
+        held[nheld] = tcp_listen_hold(net);
+        if (held[nheld] < 0)
+            break; /* no port is left */
+        nheld++;
         error = tcp_listen_all(net, at, all, &failed);
     }
+    while (nheld > 0)
+        close(held[--nheld]);
     for (size_t i = 0; i < all && error == 0; i++)
         if (net->listener[i].fd >= 0)
             error = tcp_ctx_watch(net->ctx_0, &net->listener[i], false);
@@ -131,7 +151,7 @@ int tcp_listen(struct transport_net *net, const struct address *list, size_t n,
     address_text(&at[failed], text);
     if (error == -EADDRINUSE)
         snprintf(why, TRANSPORT_TEXT_MAX,
-                 "no port was free at all of %zu addresses (the last was %s); extend "
+                 "no port is free at all of %zu addresses (the last was %s); extend "
                  "net.ipv4.ip_local_port_range",
                  all, text);
     else
