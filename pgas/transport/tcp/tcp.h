@@ -118,8 +118,8 @@ enum tcp_peer_state {
     TCP_PEER_FAILED, /* for good */
 };
 
-/* The attempts of a context to connect to a PE, until a connection is open.  In memory of
- * seal_memory_alloc. */
+/* The attempts of a context to connect to a PE, until a connection is open.  Erased
+ * before it is freed. */
 struct tcp_attempt {
     struct tcp_endpoint endpoint; /* of the PE */
     struct tcp_transcript transcript;

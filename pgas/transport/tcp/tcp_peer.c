@@ -64,7 +64,9 @@ void tcp_peer_update(struct tcp_peer *peer)
 
 static void tcp_peer_end_attempt(struct tcp_peer *peer)
 {
-    seal_memory_free(peer->attempt, sizeof *peer->attempt);
+    if (peer->attempt != NULL)
+        seal_erase(peer->attempt, sizeof *peer->attempt);
+    free(peer->attempt);
     peer->attempt = NULL;
 }
 
@@ -263,13 +265,13 @@ static void tcp_peer_retry(struct tcp_peer *peer, int error)
 static int tcp_peer_start(struct tcp_peer *peer)
 {
     const struct transport_world *world = peer->ctx->net->world;
-    struct tcp_attempt *a = seal_memory_alloc(sizeof *a);
-    ssize_t len =
-        a != NULL ? world->address_of(world, peer->pe, &a->endpoint, sizeof a->endpoint)
-                  : -EAGAIN;
+    struct tcp_attempt *a = calloc(1, sizeof *a);
+    ssize_t len = -EAGAIN;
 
+    if (a != NULL)
+        len = world->address_of(world, peer->pe, &a->endpoint, sizeof a->endpoint);
     if (len == -EAGAIN) {
-        seal_memory_free(a, sizeof *a);
+        free(a);
         return -EAGAIN;
     }
     peer->attempt = a;
