@@ -23,6 +23,9 @@ static void ft_commit_raise_used(struct ft_calls *calls, uint32_t used)
             return;
 }
 
+_Static_assert((int)FT_SLOTS_PREDEFINED == (int)SLOT_USER,
+               "the slots of predefined teams");
+
 /* The former team of the slot has ended on all its PEs, or belongs to a former
  * initialization of the library. */
 void ft_commit_assign(struct shmem_team *team)

@@ -178,7 +178,8 @@ bool ft_map_revoke(struct ft_map *map, uint32_t local, uint32_t slot, uint64_t t
     struct ft_team_slot *s = ft_map_slot(map, local, slot);
 
     if (s == NULL || team == 0 ||
-        atomic_load_explicit(&s->team, memory_order_acquire) != team ||
+        (slot >= FT_SLOTS_PREDEFINED &&
+         atomic_load_explicit(&s->team, memory_order_acquire) != team) ||
         atomic_load_explicit(&s->revoked, memory_order_relaxed) == team)
         return false;
     atomic_store_explicit(&s->revoked, team, memory_order_release);

@@ -23,12 +23,13 @@
  * The PE stores the unique ID of a new team in it before it enters the last barrier or
  * agreement of the creation, so before any PE has the team and can revoke it.  The agent
  * marks the record, by storing the ID a second time, if the PE's team in the slot is the
- * one that is revoked; no other thread writes a mark.  A team is revoked if the mark is
- * its ID.  So nothing needs to be cleared when another team gets the slot: the mark of
- * the former team is not the ID of the new one, even if the agent stores it later than
- * the PE stores the new ID; and the agent, which processes revocations one after the
- * other, can store the former ID only if it has not yet seen the new one, that is, before
- * it marks the new team.
+ * one that is revoked, or if the slot is that of a predefined team, which another PE may
+ * revoke before this PE has stored the ID; no other thread writes a mark.  A team is
+ * revoked if the mark is its ID.  So nothing needs to be cleared when another team gets
+ * the slot: the mark of the former team is not the ID of the new one, even if the agent
+ * stores it later than the PE stores the new ID; and the agent, which processes
+ * revocations one after the other, can store the former ID only if it has not yet seen
+ * the new one, that is, before it marks the new team.
  *
  * Uses: core/boot/node.h.  Used by: ft, core/progress, coll/api, tools/oshrun.
  */
@@ -49,6 +50,7 @@ enum {
     FT_LINE = 64,            /* bytes of a cache line */
     FT_TEAMS = 4096,         /* teams of a PE whose calls have a uniform outcome */
     FT_TEAM_SLOTS = 1 << 17, /* team slots of a PE */
+    FT_SLOTS_PREDEFINED = 2, /* of SHMEM_TEAM_WORLD and SHMEM_TEAM_SHARED */
 };
 
 /* An agent's listening address: IPv4 in the first 4 bytes of `ip`, or IPv6. */
