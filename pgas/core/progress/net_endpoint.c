@@ -170,9 +170,10 @@ static ssize_t net_ep_read(const struct net *n, int pe, const struct card *card,
 /* With SHMEM_FAULTS on one node: the PE is local but accessed through the transport. */
 static ssize_t net_ep_lookup_memory(const struct net *n, int pe, void *to, size_t space)
 {
-    uint32_t local = boot_node_index(n->boot, (uint32_t)pe);
+    uint32_t local = 0; /* the launcher's order, which need not ascend */
+    while (n->boot->local_pes[local] != (uint32_t)pe)
+        local++;
     const struct node_pe *p = &pgas_self.node->pe[local];
-    PGAS_ASSERT(n->boot->local_pes[local] == (uint32_t)pe);
     char *heap = segment_map_peer(p->pid, p->heap_fd, p->heap_len, 0);
 
     if (heap == NULL && pgas_self.ft != NULL)

@@ -238,8 +238,12 @@ int ofi_peer_reply_addr(struct transport_net *net, const struct ofi_message *mes
         return 0;
     peer = &net->chunks[message->pe / OFI_CHUNK_PEERS][message->pe % OFI_CHUNK_PEERS];
     struct ofi_requester *requester = ofi_requester_get(peer, message->context);
-    if (requester == NULL || !ofi_requester_update(net, requester, message))
+    if (requester == NULL || !ofi_requester_update(net, requester, message)) {
+        ofi_peer_report(net, message->pe,
+                        "no memory for the address of one of its contexts, or it is not "
+                        "valid");
         return -EHOSTUNREACH;
+    }
     *addr = requester->addr;
     return 0;
 }
