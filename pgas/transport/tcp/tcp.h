@@ -10,11 +10,9 @@
  *
  * A connection begins with a handshake (tcp_auth.c).  The initiator sends no request
  * before the target has proved itself, so that a wrong listener costs nothing: the next
- * address is tried.  It sends the first requests with its own proof, without waiting for
- * the target's welcome, but keeps them in the queue until the welcome arrives.  A target
- * that closes the connection before the welcome, for lack of descriptors or in favour of
- * another one, has performed nothing, and the requests are sent again on the next
- * connection.
+ * address is tried; and none before the target's welcome, so that a target that closes
+ * the connection during the handshake, for lack of descriptors or in favour of another
+ * one, has performed nothing.
  *
  * Order.  Puts and atomics of a context on a PE take effect in the order of their posts,
  * so fence has nothing to do.
@@ -123,11 +121,12 @@ enum tcp_peer_state {
 struct tcp_attempt {
     struct tcp_endpoint endpoint; /* of the PE */
     struct tcp_transcript transcript;
-    uint64_t early;        /* bytes of the queue that were sent with the proof */
     uint32_t next_address; /* to try */
     unsigned refusals;     /* connections that the other end has closed */
     bool restart;          /* after the last address, the first one is tried again */
     uint64_t deadline_ns;  /* of attempts that time out */
+    /* Since the first check: time of the last one, time waited for the handshake. */
+    uint64_t checked_ns, waited_ns;
 };
 
 /* A PE as the target of a context. */
@@ -184,7 +183,8 @@ struct transport_ctx {
     int epoll;
     struct tcp_peer **peer; /* by PE; NULL: not used yet */
     struct tcp_peer *busy;
-    uint64_t pending; /* outstanding results and acknowledgements, unsent operations */
+    unsigned nattempts; /* peers with an attempt */
+    uint64_t pending;   /* outstanding results and acknowledgements, unsent operations */
     uint64_t posts, posts_seen, posts_sent; /* all; at the last progress; sent by it */
     bool posting;                           /* in a call of tcp_progress_posting */
     bool holds;       /* a reply has not sent the queue of its peer */
@@ -301,6 +301,8 @@ void tcp_peer_update(struct tcp_peer *peer);
  * not report. */
 void tcp_peer_fail(struct tcp_peer *peer, int error, const char *text);
 void tcp_peer_free(struct tcp_peer *peer);
+/* Fail the peers that do not answer the handshake in time. */
+void tcp_peers_check_attempts(struct transport_ctx *ctx);
 
 /* ---- tcp_auth.c: the handshake ---- */
 

@@ -10,8 +10,7 @@
  * sender or be used at another PE.
  *
  * The target proves itself first.  A program that only knows the port thereby learns a
- * random number and a MAC with the role of a target, which is good for nothing, and the
- * initiator need not wait for a message between its proof and its first requests.
+ * random number and a MAC with the role of a target, which is good for nothing.
  *
  * The proofs do not protect what follows.  Whoever forwards the packets of a connection,
  * in both directions, can read and change requests once both ends have proved
@@ -24,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pgas/core/base/counter.h"
 #include "pgas/transport/tcp/tcp.h"
 
 void tcp_auth_mac(const unsigned char secret[SEAL_SECRET], enum tcp_role sender,
@@ -102,7 +102,8 @@ void tcp_auth_proof(const struct tcp_peer *peer, struct tcp_proof *proof)
 /* Nothing may come between the challenge and our proof. */
 ptrdiff_t tcp_auth_reply_size(const struct tcp_peer *peer, const void *head)
 {
-    const struct tcp_reply welcome = {.kind = TCP_WELCOME};
+    const struct tcp_reply welcome = {.kind = TCP_WELCOME,
+                                      .acked = (uint32_t)counter_start()};
 
     if (peer->state == TCP_PEER_HELLO && tcp_auth_has_magic(head))
         return sizeof(struct tcp_challenge);

@@ -261,6 +261,8 @@ int tcp_progress(struct transport_ctx *ctx)
         tcp_clients_acknowledge(ctx);
     if (unlikely(ctx->closed != NULL))
         tcp_ctx_free_clients(ctx);
+    if (unlikely(ctx->nattempts > 0))
+        tcp_peers_check_attempts(ctx);
     if (unlikely(ctx->large))
         tcp_clients_trim(ctx);
     if ((ctx->posts == ctx->posts_seen && ctx->posts != ctx->posts_sent) ||

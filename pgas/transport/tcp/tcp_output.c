@@ -158,32 +158,6 @@ int tcp_output_send(struct tcp_stream *s)
     return 0;
 }
 
-ptrdiff_t tcp_output_send_early(struct tcp_stream *s, const void *first, size_t len)
-{
-    struct iovec iov[IOVS + 1];
-    struct msghdr message = {.msg_iov = iov};
-    size_t n = 0;
-    ssize_t sent;
-
-    tcp_iov_add(iov, &n, first, len);
-    message.msg_iovlen = n + tcp_output_iovs(&s->out, iov + n);
-    do
-        sent = sendmsg(s->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-    while (sent < 0 && errno == EINTR);
-    if (sent < 0)
-        return -errno;
-    if ((size_t)sent < len)
-        return -EIO;
-    s->out.sends++;
-    s->out.sent += (size_t)sent - len;
-    return sent - (ssize_t)len;
-}
-
-void tcp_output_end_early(struct tcp_stream *s, uint64_t n)
-{
-    tcp_output_take(&s->out, (size_t)n);
-}
-
 bool tcp_output_trim(struct tcp_stream *s)
 {
     struct tcp_output *o = &s->out;

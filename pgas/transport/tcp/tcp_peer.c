@@ -64,10 +64,12 @@ void tcp_peer_update(struct tcp_peer *peer)
 
 static void tcp_peer_end_attempt(struct tcp_peer *peer)
 {
-    if (peer->attempt != NULL)
-        seal_erase(peer->attempt, sizeof *peer->attempt);
+    if (peer->attempt == NULL)
+        return;
+    seal_erase(peer->attempt, sizeof *peer->attempt);
     free(peer->attempt);
     peer->attempt = NULL;
+    peer->ctx->nattempts--;
 }
 
 static void tcp_peer_close_socket(struct tcp_peer *peer)
@@ -246,7 +248,6 @@ static void tcp_peer_retry(struct tcp_peer *peer, int error)
     char text[TRANSPORT_TEXT_MAX];
 
     tcp_peer_close_socket(peer);
-    a->early = 0;
     a->restart |= tcp_attempt_may_restart(a, error);
     int last = tcp_peer_connect(peer, error);
     if (last != 0 && a->restart) {
@@ -275,6 +276,7 @@ static int tcp_peer_start(struct tcp_peer *peer)
         return -EAGAIN;
     }
     peer->attempt = a;
+    peer->ctx->nattempts++;
     a->deadline_ns = world->timeout_ns > 0 ? clock_ns() + world->timeout_ns : UINT64_MAX;
     if (len < 0 || !tcp_endpoint_valid(&a->endpoint, (size_t)len)) {
         tcp_peer_fail(peer, -EHOSTUNREACH, "it has no endpoint descriptor of tcp");
@@ -337,26 +339,22 @@ void tcp_peer_challenged(struct tcp_peer *peer)
     peer->state = TCP_PEER_CHALLENGED;
 }
 
-/* Send the proof, and with it the queue.  What is sent of it must not change any more:
- * the last run is closed. */
+/* Send the proof alone: a request that is sent before the welcome might be performed and
+ * then be sent again on another connection. */
 static void tcp_peer_prove(struct tcp_peer *peer)
 {
     struct tcp_proof proof;
 
     tcp_auth_proof(peer, &proof);
-    ptrdiff_t n = tcp_output_send_early(&peer->stream, &proof, sizeof proof);
-    if (n < 0) {
-        tcp_peer_retry(peer, (int)n);
-        return;
-    }
-    peer->state = TCP_PEER_PROVED;
-    peer->attempt->early = (uint64_t)n;
-    peer->run.kind = 0;
+    ssize_t n = send(peer->stream.fd, &proof, sizeof proof, MSG_NOSIGNAL);
+    if (n != sizeof proof)
+        tcp_peer_retry(peer, n < 0 ? -errno : -EIO);
+    else
+        peer->state = TCP_PEER_PROVED;
 }
 
 void tcp_peer_welcomed(struct tcp_peer *peer)
 {
-    tcp_output_end_early(&peer->stream, peer->attempt->early);
     tcp_peer_end_attempt(peer);
     peer->state = TCP_PEER_OPEN;
     peer->ctx->events++;
@@ -397,16 +395,35 @@ static bool tcp_peer_holds(struct tcp_peer *peer, uint32_t events)
     return true;
 }
 
-/* The connection ends with the error.  The welcome precedes all other replies, so the
- * target has performed nothing if it has closed the connection without.  A reset may
- * overtake the welcome, and where a part of it has arrived something has cut the
- * connection: the target may have performed the requests that were sent with the proof.
- */
-static bool tcp_peer_may_retry(const struct tcp_peer *peer, int error)
+/* True if the target has not answered the handshake in time.  Time in which this process
+ * was stopped does not count.  The limit is above that of operations, whose message is
+ * better. */
+static bool tcp_attempt_is_late(struct tcp_attempt *a, uint64_t now, uint64_t limit_ns)
 {
-    bool refused = error == -ESHUTDOWN && peer->stream.in.have == 0;
+    uint64_t passed = a->checked_ns != 0 ? now - a->checked_ns : 0;
 
-    return peer->attempt != NULL && (refused || peer->attempt->early == 0);
+    a->waited_ns += passed < TIMING_CHECK_MAX ? passed : TIMING_CHECK_MAX;
+    a->checked_ns = now;
+    return limit_ns > 0 && a->waited_ns > limit_ns + limit_ns / 4;
+}
+
+void tcp_peers_check_attempts(struct transport_ctx *ctx)
+{
+    uint64_t now = clock_ns();
+    struct tcp_peer *next;
+    char text[TRANSPORT_TEXT_MAX];
+
+    for (struct tcp_peer *peer = ctx->busy; peer != NULL; peer = next) {
+        next = peer->next;
+        if (peer->attempt == NULL || peer->state == TCP_PEER_CONNECTING ||
+            !tcp_attempt_is_late(peer->attempt, now, ctx->net->world->timeout_ns))
+            continue;
+        snprintf(text, sizeof text,
+                 "cannot connect to PE %d: it does not answer the handshake "
+                 "(SHMEM_NET_TIMEOUT sets the limit)",
+                 peer->pe);
+        tcp_peer_fail(peer, -ETIMEDOUT, text);
+    }
 }
 
 void tcp_peer_ready(struct tcp_peer *peer, uint32_t events)
@@ -423,7 +440,7 @@ void tcp_peer_ready(struct tcp_peer *peer, uint32_t events)
         for (int i = 0; i < READS_MAX && more == 1; i++)
             more = tcp_input_read(&peer->stream, &tcp_reply_reader, ctx->scratch,
                                   TCP_SCRATCH);
-    if (more < 0 && tcp_peer_may_retry(peer, more))
+    if (more < 0 && peer->attempt != NULL) /* no request was sent */
         tcp_peer_retry(peer, more);
     else if (more < 0)
         tcp_peer_broken(peer, more);

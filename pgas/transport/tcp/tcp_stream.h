@@ -103,11 +103,6 @@ bool tcp_output_refer(struct tcp_stream *s, const void *from, size_t len,
                       struct transport_completion *done);
 /* Send what the socket accepts.  0: all was sent; -EAGAIN; or another error. */
 int tcp_output_send(struct tcp_stream *s);
-/* Send `len` bytes at `first` and then what the socket accepts of the queue, which keeps
- * it.  Returns the number of bytes of the queue; or -errno. */
-ptrdiff_t tcp_output_send_early(struct tcp_stream *s, const void *first, size_t len);
-/* Take the n bytes from the queue that were sent early. */
-void tcp_output_end_early(struct tcp_stream *s, uint64_t n);
 /* Frees an empty buffer of more than TCP_OUTPUT_KEEP bytes that was not needed since the
  * last call.  True if the buffer still has more: call it again later. */
 enum { TCP_OUTPUT_KEEP = 64 << 10 };

@@ -16,8 +16,8 @@
  *
  *     initiator -> target   struct tcp_hello      its PE, its challenge
  *     target -> initiator   struct tcp_challenge  its challenge, its MAC
- *     initiator -> target   struct tcp_proof      its MAC; the first requests follow
- *     target -> initiator   TCP_WELCOME           before any other reply
+ *     initiator -> target   struct tcp_proof      its MAC
+ *     target -> initiator   TCP_WELCOME           the requests may follow
  *
  * Nothing in a message is trusted: tcp_auth.c, tcp_serve.c and tcp_reply.c check it.
  */
