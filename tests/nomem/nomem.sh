@@ -45,7 +45,7 @@ outcome_of() {
     right=$(grep -cx 'PE [0-3]: 63 252 1 31' "$1/out" || :)
     if [ ! -s "$1/count/failed" ]; then
         echo unreached
-    elif ! until_true 10 is_empty "$1/tmp"; then
+    elif ! until_true 30 is_empty "$1/tmp"; then
         echo leaves
     elif [ "$status" = 137 ]; then
         echo hangs

@@ -12,7 +12,7 @@
 #include "pgas/transport/tcp/tcp.h"
 #include "tests/transport/pair.h"
 
-enum { RAW_INITIATOR, RAW_TARGET, RAW_WAIT_MS = 5000 };
+enum { RAW_INITIATOR, RAW_TARGET, RAW_WAIT_MS = 20000 };
 
 struct raw {
     struct pair *pair;

@@ -117,7 +117,7 @@ run 0 sh -c 'test -r "$PGAS_NODE" && echo readable'
 prints readable
 # shellcheck disable=SC2016
 run 0 -x PGAS_NODE_JOB=other sh -c 'echo "$PMIX_NAMESPACE=$PGAS_NODE_JOB"'
-prints '^\(oshrun-[0-9]*\)=\1$'
+prints '^\(oshrun-[0-9]*-[0-9a-f]*\)=\1$'
 
 mkdir "$work/dir"
 cp "$work/script" "$work/dir/here"

@@ -70,7 +70,7 @@ outcome_of() {
         echo hangs
     elif [ "$status" -ge 128 ]; then
         echo crash
-    elif ! until_true 10 is_empty "$1/tmp"; then
+    elif ! until_true 30 is_empty "$1/tmp"; then
         echo leaves
     elif grep -qi 'invalid message\|unknown' "$1/err"; then
         echo unknown
