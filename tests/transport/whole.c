@@ -19,13 +19,15 @@ enum { SKIPPED = 77, WORD = 8 };
 
 static struct pair pair;
 static unsigned parts; /* copies of at most a word to the memory of B */
+/* The compiler would make a call of memmove one of memcpy. */
+static void *(*volatile move)(void *, const void *, size_t) = memmove;
 
 void *memcpy(void *restrict to, const void *restrict from, size_t n)
 {
     uintptr_t at = (uintptr_t)to - (uintptr_t)pair.heap[B];
 
     parts += n <= WORD && at < sizeof pair.heap[B];
-    return memmove(to, from, n);
+    return move(to, from, n);
 }
 
 static void put_whole(size_t len)
