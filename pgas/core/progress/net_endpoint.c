@@ -170,7 +170,8 @@ static ssize_t net_ep_read(const struct net *n, int pe, const struct card *card,
 /* With SHMEM_FAULTS on one node: the PE is local but accessed through the transport. */
 static ssize_t net_ep_lookup_memory(const struct net *n, int pe, void *to, size_t space)
 {
-    uint32_t local = 0; /* the launcher's order, which need not ascend */
+    uint32_t local = 0; /* in the launcher's order, which need not ascend */
+
     while (n->boot->local_pes[local] != (uint32_t)pe)
         local++;
     const struct node_pe *p = &pgas_self.node->pe[local];

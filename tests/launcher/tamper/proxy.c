@@ -206,7 +206,7 @@ static void flow_take(struct connection *c, struct flow *f, size_t n)
     bytes_drop(&f->in, n);
 }
 
-/* Sends on what has arrived. */
+/* Forwards the bytes that have arrived. */
 static void flow_process(struct connection *c, struct flow *f)
 {
     enum protocol found = UNKNOWN;

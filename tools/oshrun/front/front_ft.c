@@ -228,7 +228,7 @@ void front_ft_reported(struct front *f, uint32_t node, const uint32_t *rank,
 {
     if (front_ft_is_suspect(f, &f->job.node[node]))
         return;
-    uint32_t *suspect = mem_calloc(count > 0 ? count : 1, sizeof *suspect), n = 0;
+    uint32_t *suspect = mem_calloc(count, sizeof *suspect), n = 0;
     for (uint32_t i = 0; i < count && !front_is_decided(f); i++) {
         struct front_pe *pe = &f->ft.pe[rank[i]];
         if (pe->state == FRONT_PE_PENDING || (pe->state == FRONT_PE_RUNS && pe->ended)) {

@@ -67,7 +67,7 @@ enum auth_news auth_read(struct auth *a);
 /* Sends the connector's PROOF.  0, or -1 with errno. */
 int auth_prove(struct auth *a);
 
-/* After AUTH_PROVEN: the seal of this end.  NULL: no memory. */
+/* After AUTH_PROVEN: the seal of this end. */
 struct seal *auth_seal(const struct auth *a);
 
 /* Sends AGAIN (listener) or LEAVE (connector); ignores errors. */

@@ -151,8 +151,6 @@ static int gather_read_group(const struct gather *g, struct unpack *u,
         return -1;
     uint32_t *node = *nodes = mem_calloc(group->nnodes, sizeof *node);
     group->node = node;
-    if (node == NULL)
-        return -1;
     for (uint32_t i = 0; i < group->nnodes; i++) {
         node[i] = unpack_u32(u);
         if (node[i] >= g->tree.nnodes || (i > 0 && node[i] <= node[i - 1]))

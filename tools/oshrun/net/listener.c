@@ -114,15 +114,14 @@ static void listener_on_pending_readable(void *arg, unsigned ready)
     enum auth_news news = auth_read(&s->auth);
     if (news == AUTH_WAITS)
         return;
-    struct seal *seal = news == AUTH_PROVEN ? auth_seal(&s->auth) : NULL;
-    if (seal != NULL)
+    if (news == AUTH_PROVEN) {
+        struct seal *seal = auth_seal(&s->auth);
         d->events->came(d->arg, listener_pending_detach(s), seal);
-    else if (news == AUTH_PROVEN)
-        listener_refuse(s, "there is no memory for its keys");
-    else if (news == AUTH_LEFT)
+    } else if (news == AUTH_LEFT) {
         close(listener_pending_detach(s));
-    else
+    } else {
         listener_refuse_for(s, news);
+    }
 }
 
 static void listener_on_pending_timeout(void *arg)

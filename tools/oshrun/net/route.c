@@ -19,7 +19,7 @@ void route_open(struct route *r, const struct tree *tree, uint32_t me)
 {
     *r = (struct route){.tree = *tree, .me = me};
     uint32_t n = tree_children(tree, me);
-    r->child = mem_calloc(n > 0 ? n : 1, sizeof *r->child);
+    r->child = mem_calloc(n, sizeof *r->child);
     r->nchildren = n;
     for (uint32_t i = 0; i < n; i++)
         r->child[i].node = tree_child(tree, me, i);

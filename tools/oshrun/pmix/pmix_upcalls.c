@@ -61,7 +61,7 @@ static pmix_status_t pmix_upcalls_ranks_of(const pmix_proc_t *procs, size_t np,
                                            uint32_t **rank, uint32_t *n)
 {
     *n = 0;
-    *rank = mem_calloc(np > 0 ? np : 1, sizeof **rank);
+    *rank = mem_calloc(np, sizeof **rank);
     bool all = np == 0;
     for (size_t i = 0; i < np; i++) {
         if (!pmix_upcalls_is_ours(&procs[i]))
