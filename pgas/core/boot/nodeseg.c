@@ -24,6 +24,7 @@
 #include "pgas/core/boot/nodeseg.h"
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/core/boot/binding.h"
+#include "pgas/core/memory/coredump.h"
 #include "pgas/core/memory/segment.h"
 #include "pgas/ft/ft_map.h"
 
@@ -88,6 +89,18 @@ static void nodeseg_map_or_die(int fd, const char *path)
     g->node = segment_map(fd, g->node_len, 0);
     if (g->node == NULL)
         log_die("cannot map the node segment %s: %s", path, strerror(errno));
+}
+
+/* The alive map is large, and a job with SHMEM_FT=abort never touches it. */
+static void nodeseg_exclude_map(void)
+{
+    const struct pgas *g = &pgas_self;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t begin = ((uintptr_t)node_ft(g->node) + page - 1) / page * page;
+    uintptr_t end = (uintptr_t)g->node + g->node_len;
+
+    if (begin < end)
+        coredump_exclude((void *)begin, end - begin);
 }
 
 static void nodeseg_check(const char *path)
@@ -194,6 +207,7 @@ void nodeseg_open(const struct boot *b)
     else
         nodeseg_create_or_find(b);
     PGAS_ASSERT(g->local_rank >= 0 && (uint32_t)g->local_rank < g->local_size);
+    nodeseg_exclude_map();
     nodeseg_claim_record();
     g->oversubscribed = g->env.oversubscribed || g->node->oversubscribed != 0 ||
                         g->local_size > g->node->cpus;
