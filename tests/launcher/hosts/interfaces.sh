@@ -48,6 +48,8 @@ job 1 --if no-such
 says 'no-such'
 job 1 --if 10.99.0.0/16
 says '10\.99\.0\.0/16'
+job 1 --if "$(printf 'eth0,%.0s' $(seq 300))eth0"
+says 'at most 1023'
 
 for broken in eth0 eth1; do
     what="$broken of n1 is down"

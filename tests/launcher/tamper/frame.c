@@ -64,8 +64,9 @@ static size_t frame_link(struct stream *s, const unsigned char *bytes, size_t n)
         return 0;
     memcpy(&len, bytes, sizeof len);
     memcpy(&plain_len, bytes + PLAIN_LENGTH_AT, sizeof plain_len);
-    return s->plain ? PLAIN_HEADER + le64toh(plain_len)
-                    : RECORD_HEAD + le32toh(len) + SEAL_TAG;
+    if (s->plain)
+        return PLAIN_HEADER + le64toh(plain_len);
+    return len == 0 ? RECORD_HEAD /* an alert */ : RECORD_HEAD + le32toh(len) + SEAL_TAG;
 }
 
 /* The proofs of another version have other lengths, but also arrive at once. */

@@ -132,6 +132,15 @@ static const char *link_unanswered(uint64_t ns, char text[WHY_BYTES])
     return text;
 }
 
+static const char *link_incomplete(uint64_t ns, char text[WHY_BYTES])
+{
+    snprintf(text, WHY_BYTES,
+             "has sent only a part of a message in %.1f s (SHMEM_LAUNCH_TIMEOUT sets the "
+             "time): bytes were removed in transit",
+             (double)ns / NS_PER_MS / MS_PER_S);
+    return text;
+}
+
 static const char *link_error_text(const struct link *l, int err, char text[WHY_BYTES])
 {
     if (err == ETIMEDOUT)
@@ -287,21 +296,18 @@ void link_flush(struct link *l, uint32_t ms)
     " a message that is not authentic: its connection was changed in transit, or a "     \
     "foreign message was injected"
 
-/* What was received is not what the other side has sent.  It is told, since its messages
- * are authentic. */
-static void link_reject(struct link *l)
+/* What was received is not what the other side has sent; it is told. */
+static void link_reject(struct link *l, const char *why)
 {
-    static const struct frame last = {
-        .type = WIRE_NOT_AUTHENTIC, .from = WIRE_NONE, .to = WIRE_NONE};
     pthread_mutex_lock(&l->lock);
     if (!l->mute) {
         evbuffer_drain(l->out, evbuffer_get_length(l->out));
-        link_encode(&l->out, &last);
+        record_seal_alert(l->seal, l->wire);
         link_write(l);
     }
     pthread_mutex_unlock(&l->lock);
     l->not_authentic = true;
-    link_go_down(l, "sent" CHANGED);
+    link_go_down(l, why);
 }
 
 /* False: the link is down, or the callback has freed it. */
@@ -309,11 +315,6 @@ static bool link_deliver(struct link *l, const struct frame *f)
 {
     if (f->type == WIRE_PING)
         return true;
-    if (f->type == WIRE_NOT_AUTHENTIC) {
-        l->not_authentic = true;
-        link_go_down(l, "received" CHANGED);
-        return false;
-    }
     l->busy = true;
     l->events->frame(l->arg, l, f);
     l->busy = false;
@@ -369,9 +370,15 @@ static bool link_recv_records(struct link *l)
         if (!link_recv_frames(l))
             return false;
     }
-    if (s == RECORD_NOT_AUTHENTIC)
-        link_reject(l);
-    return s != RECORD_NOT_AUTHENTIC;
+    if (s == RECORD_MORE)
+        return true;
+    if (s == RECORD_NOT_AUTHENTIC) {
+        link_reject(l, "sent" CHANGED);
+        return false;
+    }
+    l->not_authentic = true;
+    link_go_down(l, "received" CHANGED);
+    return false;
 }
 
 /* End of file (err = 0), or an error of the socket. */
@@ -471,7 +478,7 @@ static void link_on_tick(void *arg)
         return;
     }
     if (l->partial_ns >= l->timeout_ns) {
-        link_reject(l);
+        link_reject(l, link_incomplete(l->partial_ns, text));
         return;
     }
     /* A process that is silent because it is stopped does not read, and pings would fill

@@ -2,7 +2,7 @@
 /*
  * record.h - the encrypted records in which a link sends its stream of frames.
  *
- *     u32 length of the body, little-endian, 1 to RECORD_BODY_MAX
+ *     u32 length of the body, little-endian, at most RECORD_BODY_MAX
  *     tag of the length
  *     body: bytes of the stream, encrypted
  *     tag of the body
@@ -11,6 +11,9 @@
  * length has a tag of its own, because a receiver that believed a changed length would
  * wait for bytes that never come.  Both tags also cover the number of the record
  * (seal.h), so that no record can be dropped, repeated or moved without notice.
+ *
+ * A length of 0, without body and its tag, is an alert: what its sender has received is
+ * not authentic, and it sends nothing more.  It may come in the middle of a frame.
  *
  * Uses libevent, seal.h, error.h.  Used by link.c, link_help.h.
  */
@@ -33,9 +36,13 @@ struct evbuffer;
 /* Moves bytes from `plain`, which is not empty, to one record at the end of `wire`. */
 void record_seal(struct seal *s, struct evbuffer *plain, struct evbuffer *wire);
 
+/* Adds an alert. */
+void record_seal_alert(struct seal *s, struct evbuffer *wire);
+
 enum record_status {
     RECORD_MORE, /* the next record is not complete */
     RECORD_DONE, /* its body was moved */
+    RECORD_ALERT,
     RECORD_NOT_AUTHENTIC
 };
 

@@ -85,9 +85,8 @@ static void agent_on_output(void *arg, unsigned ready)
         agent_close_watch(a, &a->out);
 }
 
-/* Reads the available output.  The pipe stays open if a process that the agent started
- * holds it. */
-static void agent_drain(struct agent *a)
+/* The pipe stays open if a process that the agent started holds it. */
+void agent_drain(struct agent *a)
 {
     enum iobuf_status s = IOBUF_MORE;
     for (int i = 0; i < DRAIN_MAX && s == IOBUF_MORE && a->out.fd >= 0; i++) {

@@ -3,6 +3,7 @@
  * listener.c, route.c, gather.c, pack.c. */
 #include "config.h"
 
+#include "pgas/core/base/pgas_assert.h"
 #include "tools/oshrun/util/error.h"
 #include "tools/oshrun/daemon/bootstrap.h"
 #include "tools/oshrun/start/daemons_int.h"
@@ -61,6 +62,8 @@ void daemons_lost(struct daemons *ds, uint32_t node, const char *why)
     uint32_t nodes = 0, own = ds->conn[node].live, pes = 0;
     if (ds->stopping)
         return;
+    if (ds->starter != NULL)
+        starter_read(ds->starter, node);
     if (ds->job->ft.on && ds->conn[node].state >= CONN_READY) {
         daemons_ft_lost(ds, node, why);
         return;
@@ -255,15 +258,37 @@ static void daemons_make_tree(struct daemons *ds)
     route_open(&ds->route, &t, WIRE_FRONT);
 }
 
+/* The bootstrap line of every daemon. */
+static void daemons_write_line(struct daemons *ds, const char *addresses,
+                               const char *which)
+{
+    char hex[NONCE_HEX_BYTES];
+    nonce_to_hex(ds->nonce, hex);
+    int n = snprintf(ds->line, BOOTSTRAP_LINE,
+                     "oshrun %u " PACKAGE_VERSION " nonce=%s at=%s if=%s timeout=%u "
+                     "start=%u window=%llu",
+                     WIRE_VERSION, hex, addresses, which != NULL ? which : ANY_ADDRESS,
+                     ds->o->timeout_ms, ds->o->start_timeout_ms,
+                     (unsigned long long)ds->window);
+    seal_erase(hex, sizeof hex);
+    PGAS_ASSERT(n > 0 && n < BOOTSTRAP_LINE);
+}
+
 static int daemons_open_listener(struct daemons *ds)
 {
     static const struct listener_events events = {.came = daemons_on_accepted,
                                                   .refused = daemons_on_refused};
-    char addresses[ADDRESSES_MAX], why[ERROR_BYTES], hex[NONCE_HEX_BYTES];
+    char addresses[ADDRESSES_MAX], why[ERROR_BYTES];
     bool virtual = ds->front->plan.kind == PLAN_VNODES;
     const char *which = virtual ? LOOPBACK : ds->o->interface;
     ds->nonce = mem_secret(sizeof *ds->nonce);
     ds->line = mem_secret(BOOTSTRAP_LINE);
+    if (which != NULL && strlen(which) >= ADDRESSES_MAX) {
+        error_report("--if has a list of %zu characters, but at most %d are possible: "
+                     "name fewer interfaces",
+                     strlen(which), ADDRESSES_MAX - 1);
+        return -1;
+    }
     if (nonce_make(ds->nonce) != 0) {
         error_report("cannot get random bytes: %s", strerror(errno));
         return -1;
@@ -280,20 +305,8 @@ static int daemons_open_listener(struct daemons *ds)
             error_report("cannot listen for the node daemons: %s", why);
         return -1;
     }
-    nonce_to_hex(ds->nonce, hex);
-    int n = snprintf(ds->line, BOOTSTRAP_LINE,
-                     "oshrun %u " PACKAGE_VERSION " nonce=%s at=%s if=%s timeout=%u "
-                     "start=%u window=%llu",
-                     WIRE_VERSION, hex, addresses, which != NULL ? which : ANY_ADDRESS,
-                     ds->o->timeout_ms, ds->o->start_timeout_ms,
-                     (unsigned long long)ds->window);
-    seal_erase(hex, sizeof hex);
-    if (n >= 0 && n < BOOTSTRAP_LINE)
-        return 0;
-    error_report("the bootstrap line of the node daemons is too long (%d bytes, at most "
-                 "%d); name fewer interfaces with --if",
-                 n, BOOTSTRAP_LINE - 1);
-    return -1;
+    daemons_write_line(ds, addresses, which);
+    return 0;
 }
 
 static int daemons_begin(struct daemons *ds, struct rlimit files)

@@ -344,6 +344,13 @@ void starter_arrived(struct starter *s, uint32_t node)
     starter_clear_waited(&s->agent[i]);
 }
 
+void starter_read(struct starter *s, uint32_t node)
+{
+    uint32_t i = s->c.kind == STARTER_SRUN ? 0 : node;
+    if (i < s->count)
+        agent_drain(&s->agent[i]);
+}
+
 /* To the groups of all agents, which also have what ended agents left in them. */
 static void starter_send_all(struct starter *s, int sig)
 {

@@ -73,6 +73,10 @@ struct starter *starter_begin(struct loop *loop, const struct starter_config *co
 /* The daemon of this node has connected: its agent no longer counts among the 32. */
 void starter_arrived(struct starter *s, uint32_t node);
 
+/* Calls the event `said` for what the agent of the node has written: what a daemon has
+ * written before it exits explains the end of its connection, which may be read first. */
+void starter_read(struct starter *s, uint32_t node);
+
 /* Ends the remaining agents and frees s.  Blocks: half a second for agents whose daemons
  * had connected to exit by themselves, a second between SIGTERM and SIGKILL, and a
  * second after that.  Event said may still be called, ended not. */
