@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* os.c - pgas/core/base/os.h for a simulated job, with the faults of waits. */
+/* os.c - pgas/core/base/os.h for a simulated job, with the faults of waits, and the
+ * memory of seal.h. */
 #include "config.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "pgas/core/base/os.h"
 #include "pgas/core/base/pgas.h"
+#include "pgas/core/base/seal.h"
 #include "pgas/core/progress/net.h"
 #include "pgas/transport/test/random.h"
 #include "tests/sim/job_int.h"
@@ -105,4 +108,23 @@ void os_exit(int status)
     if (job_running == NULL)
         _exit(status);
     sim_exit(status);
+}
+
+/* ---- memory of secrets: there are none -----------------------------------------------
+ */
+
+void *seal_memory_alloc(size_t n)
+{
+    return calloc(1, n);
+}
+
+void seal_memory_free(void *p, size_t n)
+{
+    (void)n;
+    free(p);
+}
+
+void seal_erase(void *p, size_t n)
+{
+    memset(p, 0, n);
 }

@@ -41,7 +41,7 @@ TESTS += $(tcp_tests) tests/transport/whole
 tests_transport_tcp_listen_SOURCES = tests/transport/tcp_listen.c $(transport_pair)
 tests_transport_tcp_listen_LDADD = $(libpgas)
 tests_transport_tcp_handshake_SOURCES = tests/transport/tcp_handshake.c \
-	$(transport_tcp_raw)
+	tests/transport/tcp_layout.h $(transport_tcp_raw)
 tests_transport_tcp_handshake_LDADD = $(libpgas)
 tests_transport_tcp_wire_SOURCES = tests/transport/tcp_wire.c $(transport_tcp_raw)
 tests_transport_tcp_wire_LDADD = $(libpgas)

@@ -9,7 +9,7 @@
  * Of each row a connection is made by hand: to the target B, or from the initiator A to a
  * false B at the first of two addresses.  Afterwards nothing may be stored that should
  * not, nothing may wait, and what A has posted is performed once or reported.
- * Uses: tcp_raw.
+ * Uses: tcp_raw, tcp_layout.
  */
 #include "config.h"
 
@@ -18,70 +18,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "pgas/core/base/timing.h"
+#include "tests/transport/tcp_layout.h"
 #include "tests/transport/tcp_raw.h"
 
 enum { A, B, WORD = 5, MARK = 0x5a5a, BITS = 8, TEXT = 128, SECOND = 2, OLD = 77 };
-enum { FIELDS_MAX = 7, CLOSES = 3 };
+enum { CLOSES = 3, SILENT_MS = 200 };
 
 static struct pair pair;
-
-/* ---- the messages ------------------------------------------------------------------ */
-
-enum message { HELLO, CHALLENGE, PROOF, WELCOME, MESSAGES };
-
-struct field {
-    const char *name;
-    size_t offset, size;
-};
-#define FIELD(type, name)                                                                \
-    {                                                                                    \
-#name, offsetof(type, name), sizeof((type *)0)->name                             \
-    }
-static const struct layout {
-    const char *name;
-    bool to_target;
-    size_t size;
-    struct field field[FIELDS_MAX];
-} layouts[MESSAGES] = {
-    [HELLO] = {"hello",
-               true,
-               sizeof(struct tcp_hello),
-               {FIELD(struct tcp_hello, magic), FIELD(struct tcp_hello, version),
-                FIELD(struct tcp_hello, pe), FIELD(struct tcp_hello, challenge)}},
-    [CHALLENGE] = {"challenge",
-                   false,
-                   sizeof(struct tcp_challenge),
-                   {FIELD(struct tcp_challenge, magic),
-                    FIELD(struct tcp_challenge, challenge),
-                    FIELD(struct tcp_challenge, mac)}},
-    [PROOF] = {"proof",
-               true,
-               sizeof(struct tcp_proof),
-               {FIELD(struct tcp_proof, magic), FIELD(struct tcp_proof, mac)}},
-    [WELCOME] = {"welcome",
-                 false,
-                 sizeof(struct tcp_reply),
-                 {FIELD(struct tcp_reply, kind), FIELD(struct tcp_reply, acked),
-                  FIELD(struct tcp_reply, len)}},
-};
-static const struct layout transcript_layout = {
-    "transcript",
-    false,
-    sizeof(struct tcp_transcript),
-    {FIELD(struct tcp_transcript, magic), FIELD(struct tcp_transcript, version),
-     FIELD(struct tcp_transcript, port), FIELD(struct tcp_transcript, initiator),
-     FIELD(struct tcp_transcript, target),
-     FIELD(struct tcp_transcript, initiator_challenge),
-     FIELD(struct tcp_transcript, target_challenge)}};
-
-/* The field of a byte. */
-static const struct field *field_of(const struct layout *l, size_t byte)
-{
-    for (size_t i = 0; i < FIELDS_MAX && l->field[i].name != NULL; i++)
-        if (byte - l->field[i].offset < l->field[i].size)
-            return &l->field[i];
-    return NULL;
-}
 
 /* ---- rows and their outcomes ------------------------------------------------------- */
 
@@ -382,18 +326,6 @@ static void check_target(enum outcome got, const char *text)
 
 /* ---- the initiator ----------------------------------------------------------------- */
 
-static struct tcp_endpoint false_b;
-
-static ssize_t false_address(const struct transport_world *world, int pe, void *to,
-                             size_t space)
-{
-    (void)world;
-    (void)pe;
-    CHECK(space >= sizeof false_b, "no space for a descriptor");
-    memcpy(to, &false_b, tcp_endpoint_size(&false_b));
-    return (ssize_t)tcp_endpoint_size(&false_b);
-}
-
 /* The false B is at 127.0.0.1 and then, on the same port, at 127.0.0.2. */
 static void false_open(int listener[2])
 {
@@ -402,11 +334,11 @@ static void false_open(int listener[2])
 
     listener[0] = raw_listen(1, &port);
     listener[1] = raw_listen(SECOND, &port);
-    false_b = raw_endpoint_of(&pair, B);
-    false_b.port = port;
-    false_b.naddresses = 1;
-    memset(false_b.address, 0, sizeof false_b.address);
-    memcpy(false_b.address[0].bytes, ip, sizeof ip);
+    raw_false = raw_endpoint_of(&pair, B);
+    raw_false.port = port;
+    raw_false.naddresses = 1;
+    memset(raw_false.address, 0, sizeof raw_false.address);
+    memcpy(raw_false.address[0].bytes, ip, sizeof ip);
 }
 
 /* Receive A's fetching addition, if it is sent, and answer it. */
@@ -504,7 +436,7 @@ static void addition_begin(struct addition *a)
 
     *a = (struct addition){.done = {.pending = 1}, .old = MARK, .raw = {.pair = &pair}};
     false_open(a->listener);
-    a->raw.endpoint = false_b;
+    a->raw.endpoint = raw_false;
     CHECK(pair.t->ctx_open(pair.net[A], &a->raw.ctx) == 0, "no context");
     CHECK(pair.t->amo(a->raw.ctx, &at, &add, &a->done) == 0, "an atomic was refused");
 }
@@ -612,6 +544,33 @@ static void closes(void)
     check_initiator(NEXT, "closes");
 }
 
+/* The target accepts the connection and answers neither the hello nor, the second time,
+ * the proof. */
+static void silent(void)
+{
+    const uint64_t limit_ns = pair.world[A].timeout_ns;
+
+    pair.world[A].timeout_ns = SILENT_MS * NS_PER_MS;
+    for (int messages = 0; messages < 2; messages++) {
+        struct addition a;
+
+        addition_begin(&a);
+        raw_accept(&a.raw, a.listener[0]);
+        raw_receive_hello(&a.raw);
+        if (messages > 0) {
+            const struct tcp_challenge c = raw_challenge(&a.raw);
+            raw_send(&a.raw, &c, sizeof c);
+            raw_receive_proof(&a.raw);
+        }
+        CHECK(!addition_end(&a) && a.done.error == -ETIMEDOUT &&
+                  strstr(pair.message[A], "does not answer the handshake") != NULL,
+              "error %d, message '%s'", a.done.error, pair.message[A]);
+        close(a.raw.fd);
+        check_initiator(REPORTED, "silent");
+    }
+    pair.world[A].timeout_ns = limit_ns;
+}
+
 /* ---- the sweep --------------------------------------------------------------------- */
 
 static void record(void)
@@ -674,7 +633,7 @@ int main(void)
     pair_open(&pair, &transport_tcp, NULL, RAW_WAIT_MS);
     pair_check_works(&pair);
     record();
-    pair.world[A].address_of = false_address;
+    pair.world[A].address_of = raw_false_address;
     for (enum message m = 0; m < MESSAGES; m++)
         for (size_t at = 0; at < layouts[m].size; at++)
             CHECK(field_of(&layouts[m], at) != NULL, "%s: byte %zu is in no field",
@@ -692,6 +651,7 @@ int main(void)
     printf("rows %u, outcomes %u\n", rows, used);
     strangers();
     closes();
+    silent();
     pair_check_works(&pair);
     pair_close(&pair);
     return failures == 0 && used == NOUTCOMES ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -22,6 +22,18 @@ struct tcp_endpoint raw_endpoint_of(const struct pair *pair, int pe)
     return e;
 }
 
+struct tcp_endpoint raw_false;
+
+ssize_t raw_false_address(const struct transport_world *world, int pe, void *to,
+                          size_t space)
+{
+    (void)world;
+    (void)pe;
+    CHECK(space >= sizeof raw_false, "no space for a descriptor");
+    memcpy(to, &raw_false, tcp_endpoint_size(&raw_false));
+    return (ssize_t)tcp_endpoint_size(&raw_false);
+}
+
 static struct sockaddr_in raw_address(unsigned last, uint32_t port)
 {
     return (struct sockaddr_in){.sin_family = AF_INET,

@@ -24,6 +24,11 @@ struct raw {
 
 /* The endpoint descriptor of a PE. */
 struct tcp_endpoint raw_endpoint_of(const struct pair *pair, int pe);
+/* A false target: what raw_false_address, a transport_world.address_of, returns for each
+ * PE. */
+extern struct tcp_endpoint raw_false;
+ssize_t raw_false_address(const struct transport_world *world, int pe, void *to,
+                          size_t space);
 /* A listening socket at 127.0.0.`last`; *port: 0, or the port to use. */
 int raw_listen(unsigned last, uint32_t *port);
 void raw_connect(struct raw *r);

@@ -295,25 +295,13 @@ static void runs(void)
 
 /* ---- replies: the listener of B is replaced by one of this file -------------------- */
 
-static struct tcp_endpoint false_b;
-
-static ssize_t false_address(const struct transport_world *world, int pe, void *to,
-                             size_t space)
-{
-    (void)world;
-    (void)pe;
-    CHECK(space >= sizeof false_b, "no space for a descriptor");
-    memcpy(to, &false_b, tcp_endpoint_size(&false_b));
-    return (ssize_t)tcp_endpoint_size(&false_b);
-}
-
 static int false_listen(void)
 {
     uint32_t port = 0;
     int fd = raw_listen(1, &port);
 
-    false_b = raw_endpoint_of(&pair, B);
-    false_b.port = port;
+    raw_false = raw_endpoint_of(&pair, B);
+    raw_false.port = port;
     return fd;
 }
 
@@ -327,9 +315,9 @@ static void reply_is_rejected(const struct tcp_reply *reply)
     uint64_t got = MARK;
 
     pair_open(&pair, &transport_tcp, NULL, 5000);
-    pair.world[A].address_of = false_address;
+    pair.world[A].address_of = raw_false_address;
     int listener = false_listen();
-    r.endpoint = false_b;
+    r.endpoint = raw_false;
     CHECK(pair.t->ctx_open(pair.net[A], &r.ctx) == 0, "no context");
     CHECK(pair.t->get(r.ctx, &got, &from, sizeof got, &done) == 0, "a get was refused");
     raw_accept(&r, listener);
@@ -374,7 +362,7 @@ static int false_serve(struct transport_ctx *ctx, int listener, size_t len,
                        uint32_t acked)
 {
     const struct tcp_reply ack = {.kind = TCP_ACK, .acked = acked};
-    struct raw r = {.pair = &pair, .ctx = ctx, .endpoint = false_b};
+    struct raw r = {.pair = &pair, .ctx = ctx, .endpoint = raw_false};
     unsigned char bytes[BYTES_MAX];
 
     raw_accept(&r, listener);
@@ -415,7 +403,7 @@ static void idle_connections(void)
     const struct linger reset = {.l_onoff = 1}; /* close resets the connection */
     struct transport_ctx *ctx;
 
-    pair.world[A].address_of = false_address;
+    pair.world[A].address_of = raw_false_address;
     int listener = false_listen();
     CHECK(pair.t->ctx_open(pair.net[A], &ctx) == 0, "no context");
     for (int i = 0; i < 3; i++) {
@@ -470,9 +458,9 @@ static void early_requests(void)
     struct raw r = {.pair = &pair};
     unsigned char byte;
 
-    pair.world[A].address_of = false_address;
+    pair.world[A].address_of = raw_false_address;
     int listener = false_listen();
-    r.endpoint = false_b;
+    r.endpoint = raw_false;
     CHECK(pair.t->ctx_open(pair.net[A], &r.ctx) == 0, "no context");
     for (int i = 0; i < 3; i++)
         put_word(r.ctx);

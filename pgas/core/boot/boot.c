@@ -35,6 +35,15 @@ pmix_value_t *boot_value(uint32_t rank, const char *key)
     return boot_get_value(rank, key, NULL, 0);
 }
 
+pmix_value_t *boot_value_here(uint32_t rank, const char *key)
+{
+    pmix_info_t optional;
+
+    PMIX_INFO_CONSTRUCT(&optional);
+    PMIX_INFO_LOAD(&optional, PMIX_OPTIONAL, NULL, PMIX_BOOL);
+    return boot_get_value(rank, key, &optional, 1);
+}
+
 /* Launchers use different types for numbers (PMIX_INT, UINT16, UINT32, PROC_RANK). */
 bool boot_number(uint32_t rank, const char *key, uint32_t *out)
 {
@@ -247,7 +256,7 @@ void boot_get_begin(uint32_t rank, const char *key, int seconds, boot_get_done d
     pmix_proc_t proc;
 
     if (r == NULL) {
-        done(arg, &(struct boot_answer){.error = "no memory"});
+        done(arg, &(struct boot_answer){.error = "no memory", .no_memory = true});
         return;
     }
     *r = (struct boot_request){.done = done, .arg = arg};
@@ -279,6 +288,7 @@ struct boot_fence {
     uint32_t done;       /* stored with release after status */
     uint32_t references; /* of the waiter and the callback */
     pmix_status_t status;
+    void (*wake)(void);
 };
 
 static void boot_fence_release(struct boot_fence *f)
@@ -294,20 +304,22 @@ static void boot_fence_callback(pmix_status_t status, void *arg)
 
     f->status = status;
     store_release_u32(&f->done, 1);
+    if (f->wake != NULL)
+        f->wake();
     boot_fence_release(f);
 }
 
-struct boot_fence *boot_fence_begin(const uint32_t *rank, size_t n)
+struct boot_fence *boot_fence_begin(const uint32_t *rank, size_t n, void (*wake)(void))
 {
     pmix_info_t collect;
     bool yes = true;
     struct boot_fence *f = malloc(sizeof *f);
-    pmix_proc_t *proc = malloc(n * sizeof *proc);
+    pmix_proc_t *proc = n > 0 ? malloc(n * sizeof *proc) : NULL;
     pmix_status_t rc = PMIX_OPERATION_SUCCEEDED;
 
-    if (f == NULL || proc == NULL)
+    if (f == NULL || (n > 0 && proc == NULL))
         log_die("no memory for a barrier of %zu PEs", n);
-    *f = (struct boot_fence){.references = 2};
+    *f = (struct boot_fence){.references = 2, .wake = wake};
     for (size_t i = 0; i < n; i++)
         PMIX_LOAD_PROCID(&proc[i], STATE.myself.nspace, rank[i]);
     PMIX_INFO_LOAD(&collect, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);

@@ -94,7 +94,7 @@ struct boot_answer {
     const void *data;
     size_t len;
     const char *error; /* NULL: none */
-    bool timed_out;
+    bool timed_out, no_memory;
 };
 typedef void (*boot_get_done)(void *arg, const struct boot_answer *answer);
 void boot_get_begin(uint32_t rank, const char *key, int seconds, boot_get_done done,
@@ -103,10 +103,11 @@ void boot_get_begin(uint32_t rank, const char *key, int seconds, boot_get_done d
 /* A barrier over all PEs of the job.  Values put before it are available after it. */
 int boot_barrier(void);
 
-/* A barrier over n PEs: begin, poll done, end.  0; or -1 if PMIx fails, or if it is not
- * done: then it is abandoned, and another barrier over fewer PEs may follow. */
+/* A barrier over n PEs, or over all if n = 0: begin, poll done, end.  0; or -1 if PMIx
+ * fails, or if it is not done: then it is abandoned, and another barrier over fewer PEs
+ * may follow.  When it is done, libpmix's thread calls wake(), unless that is NULL. */
 struct boot_fence;
-struct boot_fence *boot_fence_begin(const uint32_t *rank, size_t n);
+struct boot_fence *boot_fence_begin(const uint32_t *rank, size_t n, void (*wake)(void));
 bool boot_fence_done(const struct boot_fence *f);
 int boot_fence_end(struct boot_fence *f);
 

@@ -256,7 +256,7 @@ void boot_node_name(const struct boot *b, uint32_t node, char *name, size_t size
     pmix_value_t *host = NULL;
 
     if (b->launched)
-        host = boot_value(boot_node_pes(b, node)[0], PMIX_HOSTNAME);
+        host = boot_value_here(boot_node_pes(b, node)[0], PMIX_HOSTNAME);
     if (host != NULL && host->type == PMIX_STRING)
         snprintf(name, size, "%s", host->data.string);
     else if (b->launched || gethostname(name, size) != 0)

@@ -14,7 +14,10 @@
  * frees it with PMIX_VALUE_RELEASE.  NULL: no such key. */
 pmix_value_t *boot_value(uint32_t rank, const char *key);
 
-/* Likewise for a value of any numeric type.  False: no such key, or not a number. */
+/* Likewise, but only if this process has it: asks no server, hence does not block. */
+pmix_value_t *boot_value_here(uint32_t rank, const char *key);
+
+/* As boot_value for a value of any numeric type.  False: no such key, or not a number. */
 bool boot_number(uint32_t rank, const char *key, uint32_t *out);
 
 /* The PMIx namespace of the job. */

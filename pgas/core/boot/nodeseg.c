@@ -302,6 +302,14 @@ static int nodeseg_find_ended(void)
     return -1;
 }
 
+void nodeseg_check_failures(void)
+{
+    if (atomic_load(&node_ft(pgas_self.node)->failures) > 0)
+        log_die(
+            "shmem_init: a PE has failed before all PEs have joined the job; failures "
+            "are survived only after shmem_init");
+}
+
 /*
  * A PE that exits with status 0 after a generation is not an error to the launcher, which
  * does not know that the other PEs start another generation.  We report it one probe
@@ -316,9 +324,7 @@ static void nodeseg_join_on_stall(const void *arg)
     uint64_t now = clock_ns();
 
     (void)arg;
-    if (atomic_load(&node_ft(pgas_self.node)->failures) > 0)
-        log_die("shmem_init: a PE has failed before all PEs of the node have joined the "
-                "job; failures are survived only after shmem_init");
+    nodeseg_check_failures();
     if (pgas_self.generation == 1 || now < STATE.seen.next_ns)
         return;
     if (STATE.seen.ended >= 0)

@@ -32,6 +32,9 @@ void nodeseg_await_detached(void);
  * of an exiting process becomes inaccessible before its exit is visible. */
 bool nodeseg_await_end(int pe);
 
+/* Ends shmem_init with a message if a PE of the job is known to have failed. */
+void nodeseg_check_failures(void);
+
 /* Path of oshrun's segment for this job; NULL under another launcher. */
 const char *nodeseg_path(void);
 

@@ -16,10 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pgas/core/boot/nodeseg.h"
 #include "pgas/core/memory/heap.h"
 #include "pgas/core/base/clock.h"
 #include "pgas/core/base/log.h"
 #include "pgas/core/base/pgas_assert.h"
+#include "pgas/core/base/seal.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/core/progress/net_int.h"
 #include "pgas/core/memory/peer.h"
@@ -127,6 +129,43 @@ static char *net_ep_gather(const struct boot *b, size_t *len)
     return value;
 }
 
+/* An address may contain a secret of the transport; the value has it now. */
+static void net_ep_erase_address(void)
+{
+    struct card *card = (struct card *)(pgas_self.heap_base + CARD_OFFSET);
+
+    seal_erase(card->address, card->len);
+}
+
+/* A block_ready function. */
+static bool net_ep_exchanged(const void *arg)
+{
+    return boot_fence_done(arg);
+}
+
+/* block_wait.on_stall: the launcher's barrier may wait for a PE that has failed. */
+static void net_ep_exchange_on_stall(const void *arg)
+{
+    (void)arg;
+    nodeseg_check_failures();
+}
+
+static void net_ep_exchange(void)
+{
+    struct boot_fence *fence = boot_fence_begin(NULL, 0, block_wake_own);
+
+    block_until(
+        &(struct block_wait){.ready = net_ep_exchanged,
+                             .arg = fence,
+                             .what = "shmem_init: for the addresses of the other nodes",
+                             .on_stall = net_ep_exchange_on_stall});
+    if (boot_fence_end(fence) == 0)
+        return;
+    nodeseg_check_failures();
+    log_die("shmem_init: cannot exchange addresses with the other nodes: %s",
+            boot_error());
+}
+
 void net_endpoint_publish(struct net *n)
 {
     const struct boot *b = n->boot;
@@ -137,11 +176,11 @@ void net_endpoint_publish(struct net *n)
         if (boot_put(BOOT_ALL, NET_ENDPOINT_KEY, value, len) != 0)
             log_die("shmem_init: cannot publish %zu bytes of addresses: %s", len,
                     boot_error());
+        seal_erase(value, len);
         free(value);
     }
-    if (boot_barrier() != 0)
-        log_die("shmem_init: cannot exchange addresses with the other nodes: %s",
-                boot_error());
+    net_ep_exchange();
+    net_ep_erase_address();
 }
 
 /* ---- lookup ---------------------------------------------------------------------- */
@@ -187,10 +226,11 @@ static ssize_t net_ep_lookup_memory(const struct net *n, int pe, void *to, size_
     return len;
 }
 
-/* The launcher does not know the PE; it may have dropped the values of a dead one. */
-static ssize_t net_ep_missing(int pe, const char *error)
+/* The launcher does not know the PE; it may have dropped the values of a dead one, or of
+ * all PEs while this one finalizes. */
+static ssize_t net_ep_missing(const struct net *n, int pe, const char *error)
 {
-    if (pgas_self.ft == NULL)
+    if (pgas_self.ft == NULL && load_acquire_u32(&n->leaving) == 0)
         log_die("the launcher does not know how to reach PE %d: %s", pe, error);
     return -1;
 }
@@ -204,16 +244,20 @@ static ssize_t net_ep_lookup_launcher(const struct net *n, int pe, void *to, siz
 
     if (state == NET_LOOKUP_PENDING)
         return -EAGAIN;
+    if (state == NET_LOOKUP_NO_MEMORY)
+        log_die("no memory for the addresses of the PEs on the node of PE %d", pe);
     if (state == NET_LOOKUP_FAILED)
-        return net_ep_missing(pe, v.error);
+        return net_ep_missing(n, pe, v.error);
     const struct card *card =
         net_ep_nth_endpoint(v.bytes, v.len, boot_node_index(b, (uint32_t)pe));
     if (card != NULL)
         memcpy(copy, card, net_ep_endpoint_bytes(card));
     net_lookup_close();
     if (card == NULL)
-        return net_ep_missing(pe, "malformed value");
-    return net_ep_read(n, pe, (const struct card *)copy, to, space);
+        return net_ep_missing(n, pe, "malformed value");
+    ssize_t len = net_ep_read(n, pe, (const struct card *)copy, to, space);
+    seal_erase(copy, sizeof copy);
+    return len;
 }
 
 ssize_t net_endpoint_address(const struct transport_world *world, int pe, void *to,
@@ -265,6 +309,7 @@ static bool net_connect_known(const void *arg)
     struct net_connect *c = net_connect_of(arg);
 
     c->len = net_endpoint_address(&pgas_self.net->world, c->pe, address, sizeof address);
+    seal_erase(address, sizeof address);
     return c->len != -EAGAIN;
 }
 

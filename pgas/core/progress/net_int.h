@@ -287,14 +287,19 @@ _Noreturn void net_endpoint_timed_out(const char *fn, int pe);
 
 /* ---- net_lookup.c ------------------------------------------------------------------ */
 
-/* The value of a node; or the reason why there is none. */
+/* The value of a node; or, if the launcher has none, its reason. */
 struct net_lookup_value {
     const char *bytes;
     size_t len;
     const char *error;
 };
 
-enum net_lookup_state { NET_LOOKUP_PENDING, NET_LOOKUP_KNOWN, NET_LOOKUP_FAILED };
+enum net_lookup_state {
+    NET_LOOKUP_PENDING,
+    NET_LOOKUP_KNOWN,
+    NET_LOOKUP_FAILED, /* the launcher has no value */
+    NET_LOOKUP_NO_MEMORY,
+};
 
 /* The descriptors of a node; begins a request if there is none.  Does not block.  KNOWN:
  * v->bytes is valid until net_lookup_close, which the caller must call soon.  PENDING:

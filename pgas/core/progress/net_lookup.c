@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "pgas/core/base/log.h"
+#include "pgas/core/base/seal.h"
 #include "pgas/core/core_state.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/core/progress/net_int.h"
@@ -50,7 +51,7 @@ struct net_lookup {
 
 static void net_lookup_free(struct net_lookup *l)
 {
-    free(l->value);
+    seal_memory_free(l->value, l->len); /* tcp's addresses contain secrets */
     free(l);
 }
 
@@ -85,13 +86,14 @@ static void net_lookup_store(struct net_lookup *l, const struct boot_answer *ans
         return;
     }
     l->error = answer->error;
-    l->value = answer->error == NULL ? malloc(answer->len) : NULL;
-    l->state = l->value != NULL ? NET_LOOKUP_KNOWN : NET_LOOKUP_FAILED;
+    l->state = answer->no_memory ? NET_LOOKUP_NO_MEMORY : NET_LOOKUP_FAILED;
+    if (answer->error != NULL)
+        return;
+    l->value = seal_memory_alloc(answer->len);
+    l->state = l->value != NULL ? NET_LOOKUP_KNOWN : NET_LOOKUP_NO_MEMORY;
     if (l->value != NULL) {
         memcpy(l->value, answer->data, answer->len);
         l->len = answer->len;
-    } else if (l->error == NULL) {
-        l->error = "no memory";
     }
 }
 
@@ -149,14 +151,14 @@ static void net_lookup_request(const struct boot *b, struct net_lookup *l)
 enum net_lookup_state net_lookup_open(const struct boot *b, uint32_t node,
                                       struct net_lookup_value *v)
 {
-    *v = (struct net_lookup_value){.error = "no memory"};
+    *v = (struct net_lookup_value){0};
     pthread_mutex_lock(&STATE.lock);
     struct net_lookup *l = *net_lookup_find(node);
     if (l == NULL) {
         l = net_lookup_new(node);
         pthread_mutex_unlock(&STATE.lock);
         if (l == NULL)
-            return NET_LOOKUP_FAILED;
+            return NET_LOOKUP_NO_MEMORY;
         net_lookup_request(b, l); /* may end it at once */
         pthread_mutex_lock(&STATE.lock);
         l = *net_lookup_find(node);
@@ -169,7 +171,7 @@ enum net_lookup_state net_lookup_open(const struct boot *b, uint32_t node,
         *v = (struct net_lookup_value){.bytes = l->value, .len = l->len};
         return state; /* with the lock */
     }
-    if (state == NET_LOOKUP_FAILED) { /* a later call asks again */
+    if (state != NET_LOOKUP_PENDING) { /* a later call asks again */
         v->error = l->error;
         net_lookup_unlink(l);
         net_lookup_free(l);

@@ -271,7 +271,7 @@ void net_leave_survivors(const char *fn)
         log_die("%s: no memory for a list of %u PEs", fn, pgas_self.npes);
     while (rc != 0 && clock_ns() <= l.end_ns) {
         net_leave_collect(&l);
-        l.fence = boot_fence_begin(l.survivor, l.n);
+        l.fence = boot_fence_begin(l.survivor, l.n, block_wake_own);
         net_leave_wait(&l, fn);
         bool error = boot_fence_done(l.fence);
         rc = boot_fence_end(l.fence);
