@@ -554,6 +554,24 @@ Test(ft_service, late_revocation)
     job_close();
 }
 
+/* PE 0 revokes a team before the other PEs have stored its ID: they have a predefined one
+ * for certain. */
+Test(ft_service, early_revocation)
+{
+    job_open();
+    for (uint32_t slot = 0; slot <= FT_SLOTS_PREDEFINED; slot++) {
+        has_team(0, slot, 100 + slot);
+        revoke(0, slot, 100 + slot);
+        run();
+        for (uint32_t pe = 1; pe < PES; pe++) {
+            has_team(pe, slot, 100 + slot);
+            cr_assert_eq(is_revoked(pe, slot, 100 + slot), slot < FT_SLOTS_PREDEFINED,
+                         "PE %u, slot %u", pe, slot);
+        }
+    }
+    job_close();
+}
+
 /* A call is closed where the revocation is not known yet. */
 Test(ft_service, closed_with_revocation)
 {

@@ -210,7 +210,9 @@ static void ft_agent_check_armed(struct ft_agent *agent)
         if (state == FT_AGENT_ARMED)
             ft_map_set_agent(agent->node, FT_AGENT_RUNNING);
     } else if (state == FT_AGENT_ARMED) {
-        ft_map_set_agent(agent->node, FT_AGENT_NONE); /* the leader PE reports it */
+        dprintf(STDERR_FILENO, "pgas: no memory for the failure agent of node %u\n",
+                agent->map->node);
+        ft_map_set_agent(agent->node, FT_AGENT_NONE); /* ends shmem_init */
     }
 }
 

@@ -408,14 +408,28 @@ static bool ft_link_take_proof(struct ft_link *link)
     return ft_peer_is_up(link, proof.known == mesh->job.incarnation ? proof.received : 0);
 }
 
+/* Once for each node. */
+static void ft_link_report_forged(struct ft_link *link)
+{
+    struct ft_mesh *mesh = link->mesh;
+    struct ft_peer *peer = &mesh->peer[link->node];
+
+    if (!peer->forged)
+        mesh->job.forged(mesh->job.arg, link->node);
+    peer->forged = true;
+}
+
 static bool ft_link_take_reply(struct ft_link *link)
 {
     struct ft_mesh *mesh = link->mesh;
     struct ft_reply reply;
 
     memcpy(&reply, link->in, sizeof reply);
-    if (!ft_auth_check_reply(&reply, link->proof, &link->hello, mesh->job.secret) ||
-        reply.from != link->node || !ft_peer_meet(mesh, reply.from, reply.incarnation))
+    if (!ft_auth_check_reply(&reply, link->proof, &link->hello, mesh->job.secret)) {
+        ft_link_report_forged(link);
+        return false;
+    }
+    if (reply.from != link->node || !ft_peer_meet(mesh, reply.from, reply.incarnation))
         return false;
     link->seal = ft_auth_seal(&link->hello, link->proof, mesh->job.secret, false);
     if (link->seal == NULL)
@@ -431,14 +445,9 @@ static bool ft_link_take_reply(struct ft_link *link)
 /* False: the part of a frame is not what the other end has sent next. */
 static bool ft_link_unseal(struct ft_link *link, uint8_t part, size_t n)
 {
-    struct ft_mesh *mesh = link->mesh;
-    struct ft_peer *peer = &mesh->peer[link->node];
-
     if (seal_decrypt(link->seal, &part, sizeof part, link->in, n, link->in, link->in + n))
         return true;
-    if (!peer->forged)
-        mesh->job.forged(mesh->job.arg, link->node);
-    peer->forged = true;
+    ft_link_report_forged(link);
     return false;
 }
 

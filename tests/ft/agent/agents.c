@@ -73,6 +73,14 @@ static void post_all(uint64_t team, uint32_t seq, uint64_t silent)
             job_post(&job, pe, team, seq, ~(UINT64_C(1) << pe), 100 + pe);
 }
 
+static bool all_done(uint64_t posted)
+{
+    for (uint32_t pe = 0; pe < job.nnodes * LOCAL; pe++)
+        if ((posted >> pe & 1) != 0 && !job_done(&job, pe))
+            return false;
+    return true;
+}
+
 static void check_decision(uint64_t posted, const char *what)
 {
     uint64_t first_failed = 0;
@@ -253,6 +261,9 @@ static void test_takeover(void)
         job_kill_agent(&job, node);
         job_start_agent(&job, node);
         job_post(&job, 9, 5, seq, ~(UINT64_C(1) << 9), 109);
+        JOB_AWAIT(all_done(all_pes()) || job_failed(&job, 1, node * LOCAL),
+                  "agreement during a take-over");
+        job_check_no_other_failure(&job, 0); /* by a new agent that was late */
         check_decision(all_pes(), "agreement during a take-over");
         agree(5, seq + 1, "agreement after a take-over");
         job_sleep_ms(3 * timeout_ms);

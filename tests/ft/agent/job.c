@@ -17,11 +17,14 @@
 #include <unistd.h>
 
 #include "tests/ft/agent/job.h"
+#include "tests/steady/steady.h"
 
 enum { NS_PER_MS = 1000000, POLL_NS = 20000 };
 
 unsigned period_ms = 100, timeout_ms = 200;
 static struct job *current;
+static struct steady steady; /* since job_start */
+static uint64_t steady_since_ns;
 
 void job_choose_times(void)
 {
@@ -151,6 +154,8 @@ void job_start(struct job *j, uint32_t nnodes)
 {
     *j = (struct job){.nnodes = nnodes};
     current = j;
+    steady_since_ns = job_now_ns();
+    steady_begin(&steady, getpid());
     for (uint32_t i = 0; i < nnodes; i++)
         job_make_node(j, i);
     for (uint32_t i = 0; i < nnodes; i++)
@@ -195,12 +200,21 @@ bool job_failed(const struct job *j, uint32_t node, uint32_t pe)
     return ft_map_has_failed(j->map[node], pe);
 }
 
+/* An agent that did not run for timeout_ms may be considered failed. */
+static _Noreturn void job_detects_wrongly(uint32_t node, uint32_t pe)
+{
+    fprintf(stderr, "agents: node %u considers PE %u failed, which lives\n", node, pe);
+    int status = steady_status(&steady, job_now_ns() - steady_since_ns, "the job");
+    job_end(current);
+    exit(status);
+}
+
 void job_check_no_other_failure(const struct job *j, uint64_t set)
 {
     for (uint32_t i = 0; i < j->nnodes; i++)
         for (uint32_t pe = 0; j->agent[i] > 0 && pe < j->nnodes * LOCAL; pe++)
             if (job_failed(j, i, pe) && (set >> pe & 1) == 0)
-                job_die("node %u considers PE %u failed, which lives", i, pe);
+                job_detects_wrongly(i, pe);
 }
 
 /* ---- agreements ---------------------------------------------------------------------

@@ -58,7 +58,8 @@ void job_pause(uint64_t end_ns, const char *what);
 
 /* True if the map of the node says that the PE has failed. */
 bool job_failed(const struct job *j, uint32_t node, uint32_t pe);
-/* Fails if a live node knows a failure that is not in the set. */
+/* Fails if a live node knows a failure that is not in the set; with status 75 if the
+ * agents did not get their processors. */
 void job_check_no_other_failure(const struct job *j, uint64_t set);
 
 /* Posts an agreement of all PEs of the job as a PE.  word[0]: and, word[1]: maximum. */

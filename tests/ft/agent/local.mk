@@ -2,7 +2,8 @@
 # tests/ft/agent/local.mk - agents of several nodes, each in a process with the node segment
 # of a node without OpenSHMEM, over the loopback interface.
 check_PROGRAMS += tests/ft/agent/agents
-tests_ft_agent_agents_SOURCES = tests/ft/agent/agents.c tests/ft/agent/job.c tests/ft/agent/job.h
+tests_ft_agent_agents_SOURCES = tests/ft/agent/agents.c tests/ft/agent/job.c tests/ft/agent/job.h \
+	$(steady)
 tests_ft_agent_agents_LDADD = $(libpgas)
 check_PROGRAMS += tests/ft/agent/mesh
 tests_ft_agent_mesh_LDADD = $(libpgas)
