@@ -12,8 +12,9 @@
  * process.  The PEs agree by shared memory, a file that they map, without the library.  A
  * call that has not returned after -w seconds is reported and ends the job.
  *
- * -n: a sample of the pairs; default: all of them; -e: threads of PE 0 that poll or wait
- * meanwhile; -g: all calls take one lock, which must be reported; -l: print the cases.
+ * -n: a sample of the pairs, or with -c so many runs of that pair; default: all of them;
+ * -e: threads of PE 0 that poll or wait meanwhile; -g: all calls take one lock, which
+ * must be reported; -l: print the cases.
  */
 #include "tests/threads/pairs.h"
 
@@ -359,7 +360,7 @@ static void pairs_lead(void)
     uint32_t serial = 1;
 
     others_start(other);
-    if (options.first != NULL)
+    for (long i = 0; options.first != NULL && i <= options.pairs; i++)
         pairs_run(pairs_find(options.first, (size_t)(options.second - options.first)),
                   pairs_find(options.second + 1, strlen(options.second + 1)), serial++);
     for (long i = 0; options.first == NULL && i < (options.pairs ? options.pairs : all);
