@@ -116,6 +116,7 @@ struct ft_link {
     uint64_t id;
     uint64_t deadline_ns; /* of the authentication */
     bool frozen;          /* not read: a proof has stated how much was received */
+    bool forged;          /* what was received is not authentic */
     uint64_t probe_ns;    /* of the next probe; FT_NEVER: nothing was sent since */
     uint64_t probe_interval_ns;
     uint64_t written, acked; /* bytes: given to TCP; acknowledged at the last look */

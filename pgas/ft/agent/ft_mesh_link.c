@@ -416,7 +416,7 @@ static void ft_link_report_forged(struct ft_link *link)
 
     if (!peer->forged)
         mesh->job.forged(mesh->job.arg, link->node);
-    peer->forged = true;
+    peer->forged = link->forged = true;
 }
 
 static bool ft_link_take_reply(struct ft_link *link)

@@ -121,6 +121,8 @@ static const char *tcp_peer_error_text(int error)
 {
     if (error == -ESHUTDOWN || error == -EPIPE)
         return "the process there has closed it";
+    if (error == -EBADMSG)
+        return "a message of the handshake came twice: somebody has changed it";
     return error == -EPROTO ? "malformed reply" : strerror(-error);
 }
 

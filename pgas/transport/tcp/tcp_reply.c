@@ -78,8 +78,10 @@ static ptrdiff_t tcp_reply_size(struct tcp_stream *s, const void *head)
     if (unlikely(peer->state != TCP_PEER_OPEN))
         return tcp_auth_reply_size(peer, head);
     memcpy(&r, head, sizeof r);
-    if (r.kind >= TCP_REPLIES || r.kind == TCP_WELCOME)
+    if (r.kind >= TCP_REPLIES)
         return TCP_MALFORMED;
+    if (r.kind == TCP_WELCOME)
+        return TCP_REPEATED;
     if (r.kind == TCP_ACK)
         return TCP_HEAD;
     bool whole =

@@ -44,6 +44,20 @@ for how in $visits; do
     [ $how != nonce ] || says 'it does not know the nonce of this job'
 done
 
+# Silent connections to all ports of a daemon, that of its PMIx server included, while the PEs
+# fence.
+start --vnodes 2 -n 4 sh -c 'echo "is there"; read x <"$1" || :
+    exec "$2" good' sh "$work/hold" "$client"
+until_true 30 there 4 || fail "silent: the PEs do not start"
+"$unauth" "$(daemons "$pid" | head -1)" silent 60 >"$work/visits" &
+silent=$!
+visits_made() { [ -s "$work/visits" ]; }
+until_true 30 visits_made || fail 'silent: no visits'
+: >"$work/hold"
+ended_with 0
+kill $silent || fail 'silent: the job has ended after the connections'
+wait $silent || :
+
 # While daemons connect: unauthenticated connections use all slots of the listener.
 start --vnodes 4 -n 8 "$client" good
 "$unauth" "$pid" many 1 >"$work/visits" 2>&1 || true

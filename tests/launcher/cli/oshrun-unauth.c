@@ -8,9 +8,10 @@
  *   oshrun-unauth PID HOW SECONDS [SEED]: HOW = random (bytes, then close), half (the
  *   beginning of a valid greeting, then nothing), greet (a valid greeting, sent back),
  *   nonce (a daemon's handshake with the nonce of another job), many (100 connections
- *   that stay open), flood (connections that close at once).
- * Makes at least two connections, even beyond SECONDS, and prints their number; fails if
- * it finds no port.
+ *   that stay open), flood (connections that close at once), silent (one connection to
+ *   each port that stays open and sends nothing).
+ * Makes at least two connections, even beyond SECONDS, and prints their number; `silent`
+ * prints it first.  Fails if it finds no port.
  */
 #include "config.h"
 
@@ -168,6 +169,16 @@ static void visit(int fd, const char *how)
         echo(fd);
 }
 
+static void stay_silent(const uint16_t *port, size_t n, double seconds)
+{
+    for (size_t i = 0; i < n; i++)
+        if (connect_to(port[i]) < 0)
+            exit(1);
+    printf("%zu\n", n);
+    fflush(stdout);
+    usleep((useconds_t)(seconds * 1e6));
+}
+
 int main(int argc, char **argv)
 {
     uint16_t port[PORTS_MAX];
@@ -177,6 +188,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "oshrun-unauth: process %s listens on no port\n",
                 argc > 1 ? argv[1] : "?");
         return 1;
+    }
+    if (strcmp(argv[2], "silent") == 0) {
+        stay_silent(port, n, atof(argv[3]));
+        return 0;
     }
     double end = now() + atof(argv[3]);
     seed = argc > 4 ? (unsigned)atoi(argv[4]) : 1;

@@ -379,6 +379,9 @@ static void daemon_main_up_down(struct serve *s, const struct link *l, const cha
         if (other != NULL)
             daemon_main_send_failed(s, EXIT_ERROR);
         s->route.up = up;
+    } else if (s->job == NULL) { /* the front end may only see that this process ends */
+        error_report("the %s of this node daemon, at %s, %s",
+                     l == s->front ? "front end" : "parent", link_peer(l), why);
     }
     daemon_main_leave(s, EXIT_ERROR);
 }

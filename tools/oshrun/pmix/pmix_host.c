@@ -12,10 +12,14 @@
 #include "tools/oshrun/pmix/pmix_int.h"
 #include "tools/oshrun/util/mem.h"
 
+#include <dirent.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 /*
@@ -31,6 +35,8 @@
 #define ENTRY_SEGMENT_ENV   "NS_META_SEG_SIZE"
 #define ENTRY_SEGMENT_BYTES "65536" /* the default of libpmix is 4 MiB */
 #define ENTRY_SEGMENT_PES   2048    /* PEs that certainly fit into ours */
+
+#define FIRST_MESSAGE_S 2 /* of a connection */
 
 /* ---- the queue -------------------------------------------------------------------- */
 
@@ -130,6 +136,33 @@ static void pmix_host_set_segments(const struct job *job)
         setenv(ENTRY_SEGMENT_ENV, ENTRY_SEGMENT_BYTES, 0);
 }
 
+static bool pmix_host_listens(int fd)
+{
+    int yes = 0;
+    socklen_t len = sizeof yes;
+    return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &yes, &len) == 0 && yes != 0;
+}
+
+/*
+ * libpmix reads the first message of a connection in the thread that serves all PEs and
+ * without a limit: one connection of any local user that sends nothing would stop the
+ * job.  Accepted sockets inherit the limit.  Our own listening sockets get it too, which
+ * has no effect because they do not block.
+ */
+static void pmix_host_limit_first_message(void)
+{
+    const struct timeval limit = {.tv_sec = FIRST_MESSAGE_S};
+    DIR *all = opendir("/proc/self/fd");
+    if (all == NULL)
+        return;
+    for (struct dirent *e; (e = readdir(all)) != NULL;) {
+        int fd = atoi(e->d_name);
+        if (pmix_host_listens(fd))
+            setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    }
+    closedir(all);
+}
+
 /* It is not stopped: the reaper removes its files, and its threads end with the process.
  */
 struct pmix_host *pmix_host_start(const struct job *job, const char *dir)
@@ -144,8 +177,10 @@ struct pmix_host *pmix_host_start(const struct job *job, const char *dir)
     h->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     pmix_status_t rc =
         h->event_fd < 0 ? PMIX_ERR_OUT_OF_RESOURCE : pmix_host_init_server(h, job, dir);
-    if (rc == PMIX_SUCCESS)
+    if (rc == PMIX_SUCCESS) {
+        pmix_host_limit_first_message();
         return h;
+    }
     pmix_host_failed("the start of the server", rc);
     if (h->event_fd >= 0)
         close(h->event_fd);
