@@ -202,8 +202,8 @@ void ft_peer_link_closed(struct ft_link *link)
         peer->sent = 0;
         if (peer->given_up)
             ft_peer_drop_queue(peer);
-        /* Otherwise when the attempt, or the next one, fails.  The close of a link that was
-         * changed says nothing about the node. */
+        /* Otherwise when the attempt, or the next one, fails.  The close of a link that
+         * was changed says nothing about the node. */
         if (peer->attempt == NULL && !link->forged)
             ft_peer_tell_closed(mesh, peer);
         ft_peer_plan(mesh, peer, now);
