@@ -118,6 +118,8 @@ static void ft_boot_on_stall(const void *arg)
 {
     const struct ft_boot_wait *w = arg;
 
+    if (w->least == FT_AGENT_RUNNING && ft_boot_agent_state() == FT_AGENT_NONE)
+        log_die("shmem_init: the failure agent of this node has no memory");
     if (!w->dies || clock_ns() <= w->end_ns)
         return;
     log_die("shmem_init: SHMEM_FT is continue, but the failure agent of this node %s; "
@@ -190,7 +192,7 @@ void ft_boot_publish(const struct boot *b)
 
     if (!ft_boot_on() || pgas_self.generation > 1 || !ft_boot_is_leader(b))
         return;
-    boot_node_name(b, b->node, name, sizeof name);
+    boot_node_name(b, b->node, true, name, sizeof name);
     ft_boot_start_agent(name);
     if (!ft_domain_find(pgas_self.env.ft_domains, name, &domain, why, sizeof why))
         log_die("shmem_init: SHMEM_FT_DOMAINS is \"%s\": %s", pgas_self.env.ft_domains,
@@ -267,25 +269,10 @@ static void ft_boot_be_watched(void)
     alive_stamp();
 }
 
-/* Leaves the pages of the map with the secret out of core dumps of this PE. */
-static void ft_boot_hide_secret(struct ft_map *map)
-{
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t from = (uintptr_t)map->secret & ~(page - 1);
-    uintptr_t end = (uintptr_t)map->secret + sizeof map->secret;
-
-    if (madvise((void *)from, end - from, MADV_DONTDUMP) != 0)
-        log_die("shmem_init: cannot leave the key of the failure agents out of core "
-                "dumps: %s",
-                strerror(errno));
-}
-
 void ft_boot_arm(const struct boot *b)
 {
     if (!ft_boot_on())
         return;
-    if (ft_boot_pes_host())
-        ft_boot_hide_secret(ft_boot_map());
     ft_boot_be_watched();
     if (!ft_boot_is_leader(b))
         return;

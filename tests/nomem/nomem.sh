@@ -36,8 +36,8 @@ is_empty() {
 
 # outcome_of DIR LINES: prints what the job did: continues | message | silent | verbose | hangs |
 # wrong | leaves | unreached.  Beside the sentence about memory, oshrun names the node or the PEs
-# that it lost, and so may a PE of another node; before shmem_init has returned with
-# SHMEM_FT=continue, each other PE may say why it ends.
+# that it lost, and so may a PE of another node; with SHMEM_FT=continue each other PE may say why
+# it ends.
 outcome_of() {
     status=$(cat "$1/status")
     lines=$(grep -c . "$1/err" || :)

@@ -55,8 +55,10 @@ void boot_disconnect(struct boot *b, bool keep)
     (void)keep;
 }
 
-void boot_node_name(const struct boot *b, uint32_t node, char *name, size_t size)
+void boot_node_name(const struct boot *b, uint32_t node, bool ask, char *name,
+                    size_t size)
 {
+    (void)ask;
     (void)b;
     snprintf(name, size, "n%u", node);
 }

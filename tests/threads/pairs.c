@@ -360,7 +360,8 @@ static void pairs_lead(void)
     uint32_t serial = 1;
 
     others_start(other);
-    for (long i = 0; options.first != NULL && i <= options.pairs; i++)
+    for (long i = 0; options.first != NULL && i < (options.pairs ? options.pairs : 1);
+         i++)
         pairs_run(pairs_find(options.first, (size_t)(options.second - options.first)),
                   pairs_find(options.second + 1, strlen(options.second + 1)), serial++);
     for (long i = 0; options.first == NULL && i < (options.pairs ? options.pairs : all);

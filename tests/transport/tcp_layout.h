@@ -16,10 +16,9 @@ struct field {
     const char *name;
     size_t offset, size;
 };
-#define FIELD(type, name)                                                                \
-    {                                                                                    \
-#name, offsetof(type, name), sizeof((type *)0)->name                             \
-    }
+/* clang-format off */
+#define FIELD(type, name) {#name, offsetof(type, name), sizeof((type *)0)->name}
+/* clang-format on */
 static const struct layout {
     const char *name;
     bool to_target;

@@ -10,7 +10,7 @@
 #define CHANGED                                                                          \
     " a message that is not authentic: its connection was changed in transit, or a "     \
     "foreign message was injected"
-#define PARTIAL "has sent only a part of a message in "
+#define PARTIAL "has sent a message of which only a part has arrived in "
 
 enum { RECORDS = 4, BODY = 100, LONG = RECORD_BODY_MAX, SHORT_MS = 200 };
 

@@ -244,6 +244,7 @@ static void boot_request_end(pmix_status_t status, pmix_value_t *value, void *ar
     } else {
         answer.error = PMIx_Error_string(status);
         answer.timed_out = status == PMIX_ERR_TIMEOUT;
+        answer.no_memory = status == PMIX_ERR_NOMEM;
     }
     r->done(r->arg, &answer);
     free(r);
@@ -289,12 +290,16 @@ struct boot_fence {
     uint32_t references; /* of the waiter and the callback */
     pmix_status_t status;
     void (*wake)(void);
+    pmix_proc_t *proc; /* libpmix may use these until it is done */
+    pmix_info_t collect;
 };
 
 static void boot_fence_release(struct boot_fence *f)
 {
-    if (fetch_add_acq_rel_u32(&f->references, UINT32_MAX) == 1)
-        free(f);
+    if (fetch_add_acq_rel_u32(&f->references, UINT32_MAX) != 1)
+        return;
+    free(f->proc);
+    free(f);
 }
 
 /* pmix_op_cbfunc_t */
@@ -311,26 +316,25 @@ static void boot_fence_callback(pmix_status_t status, void *arg)
 
 struct boot_fence *boot_fence_begin(const uint32_t *rank, size_t n, void (*wake)(void))
 {
-    pmix_info_t collect;
     bool yes = true;
     struct boot_fence *f = malloc(sizeof *f);
     pmix_proc_t *proc = n > 0 ? malloc(n * sizeof *proc) : NULL;
     pmix_status_t rc = PMIX_OPERATION_SUCCEEDED;
 
     if (f == NULL || (n > 0 && proc == NULL))
-        log_die("no memory for a barrier of %zu PEs", n);
-    *f = (struct boot_fence){.references = 2, .wake = wake};
+        log_die("no memory for a barrier of the launcher");
+    *f = (struct boot_fence){.references = 2, .wake = wake, .proc = proc};
     for (size_t i = 0; i < n; i++)
         PMIX_LOAD_PROCID(&proc[i], STATE.myself.nspace, rank[i]);
-    PMIX_INFO_LOAD(&collect, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
+    PMIX_INFO_LOAD(&f->collect, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
     if (STATE.connected)
-        rc = PMIx_Fence_nb(proc, n, &collect, 1, boot_fence_callback, f);
-    free(proc);
-    if (rc != PMIX_SUCCESS) /* completed at once, or an error: no callback follows */
-        *f = (struct boot_fence){.references = 1,
-                                 .done = 1,
-                                 .status =
-                                     rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc};
+        rc = PMIx_Fence_nb(proc, n, &f->collect, 1, boot_fence_callback, f);
+    if (rc == PMIX_SUCCESS)
+        return f;
+    /* Completed at once, or an error: no callback follows. */
+    f->references = 1;
+    f->status = rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc;
+    f->done = 1;
     return f;
 }
 

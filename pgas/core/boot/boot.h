@@ -65,8 +65,11 @@ bool boot_nodes_index(struct boot *b);
  * launcher but its server does not answer. */
 void boot_connect(struct boot *b);
 
-/* The host name of a node according to the launcher; not necessarily unique. */
-void boot_node_name(const struct boot *b, uint32_t node, char *name, size_t size);
+/* The host name of a node according to the launcher; not necessarily unique.  Without
+ * `ask` only if this process has it, so that the call does not block; otherwise the
+ * number of the node. */
+void boot_node_name(const struct boot *b, uint32_t node, bool ask, char *name,
+                    size_t size);
 
 /* Formats the nodes with their PE counts, "n0: 2, n1: 2", truncated to `size` bytes. */
 void boot_nodes_text(const struct boot *b, char *text, size_t size);
@@ -105,7 +108,8 @@ int boot_barrier(void);
 
 /* A barrier over n PEs, or over all if n = 0: begin, poll done, end.  0; or -1 if PMIx
  * fails, or if it is not done: then it is abandoned, and another barrier over fewer PEs
- * may follow.  When it is done, libpmix's thread calls wake(), unless that is NULL. */
+ * may follow.  When it is done, but not if that is so at once, libpmix's thread calls
+ * wake(), unless that is NULL: perhaps after the end, and until boot_disconnect. */
 struct boot_fence;
 struct boot_fence *boot_fence_begin(const uint32_t *rank, size_t n, void (*wake)(void));
 bool boot_fence_done(const struct boot_fence *f);

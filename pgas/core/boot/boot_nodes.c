@@ -251,12 +251,15 @@ void boot_find_nodes(struct boot *b)
         log_die("no memory for a list of %u PEs", b->size);
 }
 
-void boot_node_name(const struct boot *b, uint32_t node, char *name, size_t size)
+void boot_node_name(const struct boot *b, uint32_t node, bool ask, char *name,
+                    size_t size)
 {
+    uint32_t first = boot_node_pes(b, node)[0];
     pmix_value_t *host = NULL;
 
     if (b->launched)
-        host = boot_value_here(boot_node_pes(b, node)[0], PMIX_HOSTNAME);
+        host = ask ? boot_value(first, PMIX_HOSTNAME)
+                   : boot_value_here(first, PMIX_HOSTNAME);
     if (host != NULL && host->type == PMIX_STRING)
         snprintf(name, size, "%s", host->data.string);
     else if (b->launched || gethostname(name, size) != 0)
@@ -271,7 +274,7 @@ void boot_nodes_text(const struct boot *b, char *text, size_t size)
     size_t used = 0;
 
     for (uint32_t node = 0; node < b->nnodes; node++) {
-        boot_node_name(b, node, name, sizeof name);
+        boot_node_name(b, node, true, name, sizeof name);
         int len = snprintf(text + used, size - used, "%s%s: %u", used > 0 ? ", " : "",
                            name, boot_node_size(b, node));
         if (len < 0 || (size_t)len >= size - used - sizeof CUT) {

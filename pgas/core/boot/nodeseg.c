@@ -24,7 +24,6 @@
 #include "pgas/core/boot/nodeseg.h"
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/core/boot/binding.h"
-#include "pgas/core/memory/coredump.h"
 #include "pgas/core/memory/segment.h"
 #include "pgas/ft/ft_map.h"
 
@@ -91,16 +90,19 @@ static void nodeseg_map_or_die(int fd, const char *path)
         log_die("cannot map the node segment %s: %s", path, strerror(errno));
 }
 
-/* The alive map is large, and a job with SHMEM_FT=abort never touches it. */
+/* The alive map is large, a job with SHMEM_FT=abort uses only its header, and it has the
+ * key of the failure agents if PEs host them.  So it is in no core dump, nor is what
+ * shares its first page. */
 static void nodeseg_exclude_map(void)
 {
     const struct pgas *g = &pgas_self;
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t begin = ((uintptr_t)node_ft(g->node) + page - 1) / page * page;
-    uintptr_t end = (uintptr_t)g->node + g->node_len;
+    uintptr_t begin = (uintptr_t)node_ft(g->node) & ~(page - 1);
 
-    if (begin < end)
-        coredump_exclude((void *)begin, end - begin);
+    if (madvise((void *)begin, (uintptr_t)g->node + g->node_len - begin, MADV_DONTDUMP) !=
+        0)
+        log_die("cannot leave the alive map of this node out of core dumps: %s",
+                strerror(errno));
 }
 
 static void nodeseg_check(const char *path)
@@ -302,12 +304,16 @@ static int nodeseg_find_ended(void)
     return -1;
 }
 
+bool nodeseg_knows_failure(void)
+{
+    return atomic_load(&node_ft(pgas_self.node)->failures) > 0;
+}
+
 void nodeseg_check_failures(void)
 {
-    if (atomic_load(&node_ft(pgas_self.node)->failures) > 0)
-        log_die(
-            "shmem_init: a PE has failed before all PEs have joined the job; failures "
-            "are survived only after shmem_init");
+    if (nodeseg_knows_failure())
+        log_die("shmem_init: a PE has failed before shmem_init has returned on all PEs; "
+                "failures are survived only after it");
 }
 
 /*

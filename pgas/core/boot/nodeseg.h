@@ -32,7 +32,9 @@ void nodeseg_await_detached(void);
  * of an exiting process becomes inaccessible before its exit is visible. */
 bool nodeseg_await_end(int pe);
 
-/* Ends shmem_init with a message if a PE of the job is known to have failed. */
+/* True if a PE of the job is known to have failed; likewise, with the end of shmem_init
+ * and a message. */
+bool nodeseg_knows_failure(void);
 void nodeseg_check_failures(void);
 
 /* Path of oshrun's segment for this job; NULL under another launcher. */

@@ -163,7 +163,7 @@ void net_node_name(struct net *n, int pe, char *name, size_t size)
     snprintf(name, size, "number %u", node);
     if (pthread_mutex_trylock(&n->boot_lock) != 0)
         return;
-    boot_node_name(n->boot, node, name, size);
+    boot_node_name(n->boot, node, false, name, size);
     pthread_mutex_unlock(&n->boot_lock);
 }
 

@@ -22,6 +22,7 @@
 #include "pgas/core/base/log.h"
 #include "pgas/core/base/pgas_assert.h"
 #include "pgas/core/base/seal.h"
+#include "pgas/core/base/timing.h"
 #include "pgas/core/progress/block.h"
 #include "pgas/core/progress/net_int.h"
 #include "pgas/core/memory/peer.h"
@@ -137,29 +138,44 @@ static void net_ep_erase_address(void)
     seal_erase(card->address, card->len);
 }
 
+struct net_exchange {
+    struct boot_fence *fence;
+    uint64_t failed_ns; /* since when a failure of a PE is known; 0: none is */
+};
+
 /* A block_ready function. */
 static bool net_ep_exchanged(const void *arg)
 {
-    return boot_fence_done(arg);
+    const struct net_exchange *const *x = arg;
+
+    return boot_fence_done((*x)->fence);
 }
 
-/* block_wait.on_stall: the launcher's barrier may wait for a PE that has failed. */
+/* block_wait.on_stall: the launcher's barrier may wait for a PE that has failed; or that
+ * PE has failed after it, and its end is on the way. */
 static void net_ep_exchange_on_stall(const void *arg)
 {
-    (void)arg;
-    nodeseg_check_failures();
+    struct net_exchange *x = *(struct net_exchange *const *)arg;
+    uint64_t now = clock_ns();
+
+    if (!nodeseg_knows_failure())
+        return;
+    if (x->failed_ns == 0)
+        x->failed_ns = now;
+    if (now - x->failed_ns > TIMING_EXIT_CHECK)
+        nodeseg_check_failures();
 }
 
 static void net_ep_exchange(void)
 {
-    struct boot_fence *fence = boot_fence_begin(NULL, 0, block_wake_own);
+    struct net_exchange exchange = {.fence = boot_fence_begin(NULL, 0, block_wake_own)},
+                        *x = &exchange;
 
-    block_until(
-        &(struct block_wait){.ready = net_ep_exchanged,
-                             .arg = fence,
-                             .what = "shmem_init: for the addresses of the other nodes",
-                             .on_stall = net_ep_exchange_on_stall});
-    if (boot_fence_end(fence) == 0)
+    block_until(&(struct block_wait){.ready = net_ep_exchanged,
+                                     .arg = &x,
+                                     .what = "shmem_init: for other nodes' addresses",
+                                     .on_stall = net_ep_exchange_on_stall});
+    if (boot_fence_end(exchange.fence) == 0)
         return;
     nodeseg_check_failures();
     log_die("shmem_init: cannot exchange addresses with the other nodes: %s",
@@ -244,9 +260,9 @@ static ssize_t net_ep_lookup_launcher(const struct net *n, int pe, void *to, siz
 
     if (state == NET_LOOKUP_PENDING)
         return -EAGAIN;
-    if (state == NET_LOOKUP_NO_MEMORY)
+    if (state == NET_LOOKUP_NO_MEMORY && load_acquire_u32(&n->leaving) == 0)
         log_die("no memory for the addresses of the PEs on the node of PE %d", pe);
-    if (state == NET_LOOKUP_FAILED)
+    if (state != NET_LOOKUP_KNOWN)
         return net_ep_missing(n, pe, v.error);
     const struct card *card =
         net_ep_nth_endpoint(v.bytes, v.len, boot_node_index(b, (uint32_t)pe));
@@ -309,7 +325,8 @@ static bool net_connect_known(const void *arg)
     struct net_connect *c = net_connect_of(arg);
 
     c->len = net_endpoint_address(&pgas_self.net->world, c->pe, address, sizeof address);
-    seal_erase(address, sizeof address);
+    if (c->len > 0)
+        seal_erase(address, (size_t)c->len);
     return c->len != -EAGAIN;
 }
 

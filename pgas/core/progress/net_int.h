@@ -110,7 +110,7 @@ struct net {
     pthread_mutex_t open_lock;
     struct net_pool pool;
     struct net_ctx *contexts;  /* list of all except ctx_0; under ctx_lock */
-    pthread_mutex_t boot_lock; /* serialises blocking requests to the launcher */
+    pthread_mutex_t boot_lock; /* serialises requests to the launcher */
     const struct boot *boot;
     uint32_t leaving; /* finalizing: failures of peers are ignored */
     struct net_suspects suspects;
@@ -304,7 +304,7 @@ enum net_lookup_state {
 /* The descriptors of a node; begins a request if there is none.  Does not block.  KNOWN:
  * v->bytes is valid until net_lookup_close, which the caller must call soon.  PENDING:
  * call it again; block_until's sleepers are woken when there is an answer.  FAILED:
- * v->error is set; another call asks again. */
+ * v->error is set; then, and without memory, another call asks again. */
 enum net_lookup_state net_lookup_open(const struct boot *b, uint32_t node,
                                       struct net_lookup_value *v);
 void net_lookup_close(void);

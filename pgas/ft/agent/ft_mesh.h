@@ -6,7 +6,7 @@
  * Both ends of a connection prove that they know the secret of the job (ft_mesh_auth.c);
  * from then on each frame is sealed (core/base/seal.h).  A frame that is not authentic,
  * or not the next one, closes the connection, and so does a reply to the connector that
- * is not authentic; they are reported once for each node.  The next
+ * begins as one but is not authentic; they are reported once for each node.  The next
  * connection has other keys, and gets what was not acknowledged.  If messages are not
  * acknowledged for FT_MESH_VERIFY probe_ns, the mesh asks the other end to, so that it
  * finds out if frames at the end were taken away.

@@ -91,7 +91,7 @@ static void print_position(void)
 {
     char host[NAME_MAX_LEN], shared[NAME_MAX_LEN];
 
-    boot_node_name(&b, b.node, host, sizeof host);
+    boot_node_name(&b, b.node, true, host, sizeof host);
     shared_text(shared, sizeof shared);
     printf("PE %u of %u, node %u of %u (%s), local %u of %u, shared team %s\n", b.rank,
            b.size, b.node, b.nnodes, host, b.local_rank, b.local_size, shared);
@@ -142,7 +142,7 @@ static void make_blob(unsigned char *blob)
                         .pid = (int32_t)getpid(),
                         .map = hash_map()};
 
-    boot_node_name(&b, b.node, me.host, sizeof me.host);
+    boot_node_name(&b, b.node, true, me.host, sizeof me.host);
     memcpy(blob, &me, sizeof me);
     for (size_t i = sizeof me; i < blob_len(b.rank); i++)
         blob[i] = blob_byte(b.rank, i);
@@ -152,7 +152,7 @@ static void check_record(const struct record *s, uint32_t pe)
 {
     char host[NAME_MAX_LEN];
 
-    boot_node_name(&b, b.node_of[pe], host, sizeof host);
+    boot_node_name(&b, b.node_of[pe], true, host, sizeof host);
     check(s->rank == pe && s->size == b.size, "rank or size differ", pe);
     check(s->generation == pgas_self.generation, "data of another generation", pe);
     check(s->map == hash_map() && s->nnodes == b.nnodes, "the node maps differ", pe);

@@ -4,7 +4,9 @@
  * kind of fault at each message of the handshake and at each frame, in both directions.
  * The agents must connect again, all messages arrive once and in order, and a frame or a
  * last message of the handshake that is not authentic is reported.  Also a proof that is
- * replayed, and another secret. usage: mesh_proxy [first seed]
+ * replayed, and another secret.
+ *
+ *     mesh_proxy [first seed]
  *
  * The proxy knows the secret, only in order to find the ends of the frames.
  */

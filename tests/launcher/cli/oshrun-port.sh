@@ -49,9 +49,11 @@ done
 start --vnodes 2 -n 4 sh -c 'echo "is there"; read x <"$1" || :
     exec "$2" good' sh "$work/hold" "$client"
 until_true 30 there 4 || fail "silent: the PEs do not start"
-"$unauth" "$(daemons "$pid" | head -1)" silent 60 >"$work/visits" &
+daemon=$(daemons "$pid" | head -1)
+: >"$work/silent"
+"$unauth" "$daemon" silent 60 >"$work/silent" &
 silent=$!
-visits_made() { [ -s "$work/visits" ]; }
+visits_made() { [ -s "$work/silent" ]; }
 until_true 30 visits_made || fail 'silent: no visits'
 : >"$work/hold"
 ended_with 0

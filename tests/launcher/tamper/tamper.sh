@@ -55,7 +55,7 @@ explains='node daemon.* \(not authentic\|closed the connection\|has lost its con
 explains="$explains\\|node daemon.* \\(has not answered\\|did not connect\\)"
 # A daemon whose connection was cut ends, which may be noticed first.
 explains="$explains\\|cannot start the node daemon: the node daemon ended"
-explains="$explains\\|node daemon.* has sent only a part of a message"
+explains="$explains\\|node daemon.* only a part has arrived"
 explains="$explains\\|connection from .* does not know the nonce"
 explains="$explains\\|tcp: the connection to PE [0-9]* has failed"
 explains="$explains\\|tcp: cannot connect to PE [0-9]*: "

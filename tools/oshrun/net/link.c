@@ -40,7 +40,7 @@
 #define READ_SPACE       ((size_t)32 * 1024)  /* free space before a read */
 #define TURN_BYTES       ((size_t)256 * 1024) /* per link and iteration of the loop */
 #define WIRE_BYTES       ((size_t)64 * 1024)  /* sealed before a write */
-#define WHY_BYTES        128
+#define WHY_BYTES        192
 #define TICKS            8 /* checks of the clock per host time-out */
 #define PINGS            4 /* pings per host time-out */
 #define KEEPALIVE_S      1
@@ -135,8 +135,8 @@ static const char *link_unanswered(uint64_t ns, char text[WHY_BYTES])
 static const char *link_incomplete(uint64_t ns, char text[WHY_BYTES])
 {
     snprintf(text, WHY_BYTES,
-             "has sent only a part of a message in %.1f s (SHMEM_LAUNCH_TIMEOUT sets the "
-             "time): bytes were removed in transit",
+             "has sent a message of which only a part has arrived in %.1f s "
+             "(SHMEM_LAUNCH_TIMEOUT sets the time): its connection may have been changed",
              (double)ns / NS_PER_MS / MS_PER_S);
     return text;
 }
@@ -296,7 +296,8 @@ void link_flush(struct link *l, uint32_t ms)
     " a message that is not authentic: its connection was changed in transit, or a "     \
     "foreign message was injected"
 
-/* What was received is not what the other side has sent; it is told. */
+/* What was received is not what the other side has sent; it is told, as far as it still
+ * receives. */
 static void link_reject(struct link *l, const char *why)
 {
     pthread_mutex_lock(&l->lock);
@@ -305,6 +306,8 @@ static void link_reject(struct link *l, const char *why)
         record_seal_alert(l->seal, l->wire);
         link_write(l);
     }
+    l->mute = true;
+    snprintf(l->why, sizeof l->why, "%s", why);
     pthread_mutex_unlock(&l->lock);
     l->not_authentic = true;
     link_go_down(l, why);

@@ -13,7 +13,8 @@
  * (seal.h), so that no record can be dropped, repeated or moved without notice.
  *
  * A length of 0, without body and its tag, is an alert: what its sender has received is
- * not authentic, and it sends nothing more.  It may come in the middle of a frame.
+ * not authentic or not complete, and it sends nothing more.  It may come in the middle of
+ * a frame.
  *
  * Uses libevent, seal.h, error.h.  Used by link.c, link_help.h.
  */

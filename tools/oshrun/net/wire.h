@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WIRE_VERSION 7u /* changes with any change of the messages */
+#define WIRE_VERSION 8u /* changes with any change of the messages */
 
 #define X(name, contents) WIRE_##name,
 enum wire_type { WIRE_TABLE(X) WIRE_TYPES };

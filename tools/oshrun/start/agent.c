@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define DRAIN_MAX 64 /* reads of the pipe of an agent that has ended */
+#define DRAIN_MAX 64 /* reads of the pipe at once */
 #define DELETE    127
 
 static void agent_close_fd(int *fd)
@@ -94,6 +94,11 @@ void agent_drain(struct agent *a)
         if (s == IOBUF_END)
             agent_close_watch(a, &a->out);
     }
+}
+
+static void agent_drain_all(struct agent *a)
+{
+    agent_drain(a);
     iobuf_flush(&a->half, agent_on_lines, a);
 }
 
@@ -130,7 +135,7 @@ static void agent_on_end(void *arg, unsigned ready)
         return;
     agent_close_watch(a, &a->end);
     agent_close_input(a);
-    agent_drain(a);
+    agent_drain_all(a);
     a->ended = true;
     starter_ended(a, &how);
 }
@@ -227,7 +232,7 @@ void agent_wait(struct agent *a, uint64_t until_ns)
 bool agent_finish(struct agent *a)
 {
     if (a->out.fd >= 0)
-        agent_drain(a);
+        agent_drain_all(a);
     agent_close_watch(a, &a->out);
     agent_close_watch(a, &a->end);
     iobuf_free(&a->half);

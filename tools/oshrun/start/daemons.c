@@ -59,11 +59,12 @@ void daemons_conn_finished(struct daemons *ds)
 void daemons_lost(struct daemons *ds, uint32_t node, const char *why)
 {
     char error_text[ERROR_BYTES];
-    uint32_t nodes = 0, own = ds->conn[node].live, pes = 0;
+    uint32_t nodes = 0, own, pes = 0;
     if (ds->stopping)
         return;
     if (ds->starter != NULL)
         starter_read(ds->starter, node);
+    own = ds->conn[node].live;
     if (ds->job->ft.on && ds->conn[node].state >= CONN_READY) {
         daemons_ft_lost(ds, node, why);
         return;
@@ -271,6 +272,7 @@ static void daemons_write_line(struct daemons *ds, const char *addresses,
                      ds->o->timeout_ms, ds->o->start_timeout_ms,
                      (unsigned long long)ds->window);
     seal_erase(hex, sizeof hex);
+    _Static_assert(BOOTSTRAP_LINE >= 3 * ADDRESSES_MAX, "two lists and some numbers");
     PGAS_ASSERT(n > 0 && n < BOOTSTRAP_LINE);
 }
 

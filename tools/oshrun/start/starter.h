@@ -73,8 +73,9 @@ struct starter *starter_begin(struct loop *loop, const struct starter_config *co
 /* The daemon of this node has connected: its agent no longer counts among the 32. */
 void starter_arrived(struct starter *s, uint32_t node);
 
-/* Calls the event `said` for what the agent of the node has written: what a daemon has
- * written before it exits explains the end of its connection, which may be read first. */
+/* Calls the event `said`, which must not call this again, for what the agent of the node
+ * has written, as far as it has arrived: what a daemon writes before it exits explains
+ * the end of its connection, which may be read first. */
 void starter_read(struct starter *s, uint32_t node);
 
 /* Ends the remaining agents and frees s.  Blocks: half a second for agents whose daemons

@@ -47,7 +47,7 @@ void agent_init(struct agent *a, struct starter *s, uint32_t node);
  * or -1 with errno and *step. */
 int agent_start(struct agent *a, struct child_spec *spec, const char **step);
 
-/* Reads the available output, also a line without end; calls starter_said. */
+/* Reads the available output; calls starter_said for complete lines. */
 void agent_drain(struct agent *a);
 
 /* Disables all events of the agent. */
