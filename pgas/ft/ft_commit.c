@@ -23,7 +23,9 @@ static void ft_commit_raise_used(struct ft_calls *calls, uint32_t used)
             return;
 }
 
-_Static_assert((int)FT_SLOTS_PREDEFINED == (int)SLOT_USER,
+_Static_assert((int)FT_SLOT_WORLD == (int)SLOT_WORLD &&
+                   (int)FT_SLOT_SHARED == (int)SLOT_SHARED &&
+                   (int)FT_SLOTS_PREDEFINED == (int)SLOT_USER,
                "the slots of predefined teams");
 
 /* The former team of the slot has ended on all its PEs, or belongs to a former

@@ -173,13 +173,13 @@ bool ft_map_fail(struct node *node, const uint32_t *pe, uint32_t n)
     return fresh;
 }
 
-bool ft_map_revoke(struct ft_map *map, uint32_t local, uint32_t slot, uint64_t team)
+bool ft_map_revoke(struct ft_map *map, uint32_t local, uint32_t slot, uint64_t team,
+                   bool certain)
 {
     struct ft_team_slot *s = ft_map_slot(map, local, slot);
 
     if (s == NULL || team == 0 ||
-        (slot >= FT_SLOTS_PREDEFINED &&
-         atomic_load_explicit(&s->team, memory_order_acquire) != team) ||
+        (!certain && atomic_load_explicit(&s->team, memory_order_acquire) != team) ||
         atomic_load_explicit(&s->revoked, memory_order_relaxed) == team)
         return false;
     atomic_store_explicit(&s->revoked, team, memory_order_release);

@@ -23,8 +23,9 @@
  * The PE stores the unique ID of a new team in it before it enters the last barrier or
  * agreement of the creation, so before any PE has the team and can revoke it.  The agent
  * marks the record, by storing the ID a second time, if the PE's team in the slot is the
- * one that is revoked, or if the slot is that of a predefined team, which another PE may
- * revoke before this PE has stored the ID; no other thread writes a mark.  A team is
+ * one that is revoked, or if the PE is certain to have it, though it may not have stored
+ * the ID yet: SHMEM_TEAM_WORLD, and SHMEM_TEAM_SHARED of a PE of this node.  No other
+ * thread writes a mark.  A team is
  * revoked if the mark is its ID.  So nothing needs to be cleared when another team gets
  * the slot: the mark of the former team is not the ID of the new one, even if the agent
  * stores it later than the PE stores the new ID; and the agent, which processes
@@ -50,7 +51,9 @@ enum {
     FT_LINE = 64,            /* bytes of a cache line */
     FT_TEAMS = 4096,         /* teams of a PE whose calls have a uniform outcome */
     FT_TEAM_SLOTS = 1 << 17, /* team slots of a PE */
-    FT_SLOTS_PREDEFINED = 2, /* of SHMEM_TEAM_WORLD and SHMEM_TEAM_SHARED */
+    FT_SLOT_WORLD = 0,       /* of SHMEM_TEAM_WORLD */
+    FT_SLOT_SHARED = 1, /* of SHMEM_TEAM_SHARED, of which each node has another one */
+    FT_SLOTS_PREDEFINED = 2,
 };
 
 /* An agent's listening address: IPv4 in the first 4 bytes of `ip`, or IPv6. */
@@ -285,9 +288,11 @@ struct node;
 /* Marks the n PEs as failed, wakes the sleepers of the node and the agent.  Any process
  * that maps the segment may call it.  True if one of them was not marked before. */
 bool ft_map_fail(struct node *node, const uint32_t *pe, uint32_t n);
-/* Marks the team as revoked on its PE of this local rank, if that has it in this slot;
- * true if it was not marked before.  The caller, the agent, calls ft_map_changed. */
-bool ft_map_revoke(struct ft_map *map, uint32_t local, uint32_t slot, uint64_t team);
+/* Marks the team as revoked on its PE of this local rank, if that has it in this slot, or
+ * is `certain` to have it; true if it was not marked before.  The caller, the agent,
+ * calls ft_map_changed. */
+bool ft_map_revoke(struct ft_map *map, uint32_t local, uint32_t slot, uint64_t team,
+                   bool certain);
 /* True if it is marked. */
 bool ft_map_is_revoked(const struct ft_map *map, uint32_t local, uint32_t slot,
                        uint64_t team);

@@ -555,7 +555,7 @@ Test(ft_service, late_revocation)
 }
 
 /* PE 0 revokes a team before the other PEs have stored its ID: they have a predefined one
- * for certain. */
+ * for certain, SHMEM_TEAM_SHARED on the node of PE 0. */
 Test(ft_service, early_revocation)
 {
     job_open();
@@ -565,9 +565,26 @@ Test(ft_service, early_revocation)
         run();
         for (uint32_t pe = 1; pe < PES; pe++) {
             has_team(pe, slot, 100 + slot);
-            cr_assert_eq(is_revoked(pe, slot, 100 + slot), slot < FT_SLOTS_PREDEFINED,
-                         "PE %u, slot %u", pe, slot);
+            bool has = slot == FT_SLOT_WORLD || (slot == FT_SLOT_SHARED && pe < LOCAL);
+            cr_assert_eq(is_revoked(pe, slot, 100 + slot), has, "PE %u, slot %u", pe,
+                         slot);
         }
+    }
+    job_close();
+}
+
+/* SHMEM_TEAM_SHARED of several nodes has one slot, but is another team on each. */
+Test(ft_service, revocations_of_shared)
+{
+    job_open();
+    for (uint32_t pe = 0; pe < PES; pe++)
+        has_team(pe, FT_SLOT_SHARED, 100 + pe / LOCAL);
+    for (uint32_t pe = 0; pe < PES; pe += LOCAL) {
+        revoke(pe, FT_SLOT_SHARED, 100 + pe / LOCAL);
+        run();
+        for (uint32_t other = 0; other < PES; other++)
+            cr_assert_eq(is_revoked(other, FT_SLOT_SHARED, 100 + other / LOCAL),
+                         other / LOCAL <= pe / LOCAL, "PE %u", other);
     }
     job_close();
 }
@@ -580,7 +597,7 @@ Test(ft_service, closed_with_revocation)
         has_team(pe, LINE, 70 + LINE);
         enter(pe, LINE, false);
         if (pe < LOCAL)
-            cr_assert(ft_map_revoke(node_ft(node[0]), pe, LINE, 70 + LINE));
+            cr_assert(ft_map_revoke(node_ft(node[0]), pe, LINE, 70 + LINE, false));
     }
     ask(0, LINE, FT_CAUSE_REVOKED);
     run();

@@ -10,8 +10,8 @@
  *
  * One request per node is outstanding, whatever the number of threads, contexts and PEs
  * of the node that need it.  The answer is the value of the whole node.  It is kept until
- * one of them has read it, and longer if it is among the LOOKUPS_KEPT that were read
- * last, so that the memory for descriptors does not grow with the number of PEs.
+ * one of them has read it, and longer if it is among the last LOOKUPS_KEPT bytes that
+ * were read, so that the memory for descriptors does not grow with the number of PEs.
  *
  * Wake-ups.  libpmix's thread stores the answer under `lock` and then wakes all sleepers.
  * A waiter enters the list of sleepers, loads the futex word, then finds the request
@@ -36,7 +36,7 @@
 
 #define STATE core_self.net.lookups
 
-enum { LOOKUPS_KEPT = 4 };
+enum { LOOKUPS_KEPT = 1 << 20 };
 
 struct net_lookup {
     struct net_lookup *next;
@@ -125,14 +125,15 @@ static struct net_lookup *net_lookup_new(uint32_t node)
     return l;
 }
 
-/* Frees the answers that were read, except the LOOKUPS_KEPT first ones of the list. */
+/* Frees the answers that were read, except the first LOOKUPS_KEPT bytes of the list. */
 static void net_lookup_trim(void)
 {
     struct net_lookup **at = &STATE.first, *l;
-    int kept = 0;
+    size_t bytes = 0;
 
     while ((l = *at) != NULL) {
-        if (!l->read || kept++ < LOOKUPS_KEPT) {
+        bytes += l->read ? l->len : 0;
+        if (!l->read || bytes <= LOOKUPS_KEPT) {
             at = &l->next;
             continue;
         }

@@ -94,19 +94,25 @@ static void ft_agent_on_closed(void *arg, uint32_t node)
     ft_service_closed(&agent->service, clock_ns(), node);
 }
 
-/* The node has not acknowledged so many bytes; `limit` or less: there was no memory for
- * another message. */
+/* The node has not acknowledged so many bytes; `limit` or less: this one has no memory
+ * for another message, and fails itself. */
 static void ft_agent_on_failed(void *arg, uint32_t node, size_t bytes, size_t limit)
 {
     struct ft_agent *agent = arg;
 
+    if (bytes <= limit) {
+        dprintf(STDERR_FILENO,
+                "pgas: no memory for a message of the failure agent of node %u: its PEs "
+                "end.  Use fewer PEs for each node.\n",
+                agent->map->node);
+        agent->service.self_failed = true;
+        return;
+    }
     dprintf(STDERR_FILENO,
             "pgas: node %u has not acknowledged %zu bytes of the failure agent of node "
-            "%u%s (limit %zu bytes), so it counts as failed.  %s\n",
-            node, bytes, agent->map->node,
-            bytes > limit ? "" : ", which has no memory for them", limit,
-            bytes > limit ? "Check whether it is stopped or overloaded."
-                          : "Use fewer PEs for each node.");
+            "%u (limit %zu bytes), so it counts as failed.  Check whether it is stopped "
+            "or overloaded.\n",
+            node, bytes, agent->map->node, limit);
     ft_service_node_lost(&agent->service, clock_ns(), node);
 }
 

@@ -16,11 +16,12 @@
  * All functions return without waiting; ft_mesh_step processes what is ready.
  *
  * Contract.  An accepted message is never dropped while both agents run and neither
- * considers the other one failed.  A node that does not acknowledge `queue` bytes, or for
- * whose messages there is no memory, therefore fails: its messages are dropped, its
- * connection is closed, and `failed` is called before any later message is sent to it.
- * The host reports the node as failed (ft_proto_node_lost) and from then on sends it
- * nothing but this verdict, upon which the node ends its PEs.
+ * considers the other one failed.  If a node does not acknowledge `queue` bytes, or there
+ * is no memory for its messages, one of the two therefore fails: its messages are
+ * dropped, its connection is closed, and `failed` is called before any later message is
+ * sent to it. The host ends its own PEs if it has no memory.  Otherwise it reports the
+ * node as failed (ft_proto_node_lost) and from then on sends it nothing but this verdict,
+ * upon which the node ends its PEs.
  *
  * TCP sends a lost segment again after at least 200 ms if it knows of no later one that
  * has arrived (RFC 6298, RFC 8985), and a heartbeat is a single segment.  If a message is

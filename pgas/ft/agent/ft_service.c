@@ -57,12 +57,16 @@ static void ft_service_on_failed(void *host, const struct ft_news *news)
     ft_service_expect_answers(s);
 }
 
-static void ft_service_revoke(struct ft_service *s, const struct ft_revocation *what)
+/* All members of SHMEM_TEAM_SHARED are on one node. */
+static void ft_service_revoke(struct ft_service *s, uint32_t initiator,
+                              const struct ft_revocation *what)
 {
+    bool certain = what->slot == FT_SLOT_WORLD ||
+                   (what->slot == FT_SLOT_SHARED && initiator == s->map->node);
     bool fresh = false;
 
     for (uint32_t i = 0; i < s->map->local; i++)
-        fresh = ft_map_revoke(s->map, i, what->slot, what->team) || fresh;
+        fresh = ft_map_revoke(s->map, i, what->slot, what->team, certain) || fresh;
     if (fresh)
         ft_map_changed(s->node);
 }
@@ -73,13 +77,12 @@ static void ft_service_on_payload(void *host, uint32_t initiator, uint32_t kind,
     struct ft_service *s = host;
     struct ft_revocation what;
 
-    (void)initiator;
     if (kind >= FT_PAYLOAD_COMMIT_ASK && kind <= FT_PAYLOAD_COMMIT_OPEN)
         ft_service_on_commit(s, kind, data, len);
     if (kind != FT_PAYLOAD_REVOKE || len != sizeof what)
         return;
     memcpy(&what, data, sizeof what);
-    ft_service_revoke(s, &what);
+    ft_service_revoke(s, initiator, &what);
 }
 
 static void ft_service_on_decision(void *host, const struct ft_decision *decision)

@@ -92,7 +92,8 @@ struct ft_service {
     /* When ft_service_serve is to be called again; FT_NEVER: at an event. */
     uint64_t due_ns;
     bool recheck;     /* failures may complete agreements */
-    bool self_failed; /* the other nodes consider this one failed: its PEs must end */
+    bool self_failed; /* this node is failed for the others, or will be: its PEs must end
+                       */
     uint32_t *list;   /* npes entries, scratch */
     uint64_t *set;    /* nnodes bits, scratch */
     uint64_t *pes;    /* npes bits, scratch */

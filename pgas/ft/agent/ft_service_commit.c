@@ -238,7 +238,8 @@ static void ft_service_revoke_call(struct ft_service *s,
     for (uint32_t i = 0; i < s->map->local; i++) {
         uint32_t line =
             ft_service_line_of(ft_map_calls(s->map, i), what->team, what->line);
-        fresh = ft_map_revoke(s->map, i, line, what->team) || fresh;
+        fresh =
+            ft_map_revoke(s->map, i, line, what->team, line == FT_SLOT_WORLD) || fresh;
     }
     if (fresh)
         ft_map_changed(s->node);

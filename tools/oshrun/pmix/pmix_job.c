@@ -36,26 +36,20 @@ static void pmix_job_print_ranks(FILE *f, const struct job_node *node)
  * PMIx_generate_regex is shorter, but wrong for names with large numbers and in the wrong
  * order for some names.
  */
-static int pmix_job_list_nodes(const struct job *job, char *list[LISTS])
+static void pmix_job_list_nodes(const struct job *job, char *list[LISTS])
 {
     FILE *f[LISTS];
     size_t len[LISTS];
-    int rc = 0;
-    for (int i = 0; i < LISTS; i++) {
-        f[i] = open_memstream(&list[i], &len[i]);
-        rc = f[i] == NULL ? -1 : rc;
-    }
-    for (uint32_t i = 0; rc == 0 && i < job->nnodes; i++) {
+    for (int i = 0; i < LISTS; i++)
+        f[i] = mem_stream(&list[i], &len[i]);
+    for (uint32_t i = 0; i < job->nnodes; i++) {
         fprintf(f[LIST_NODES], "%s%s", i ? "," : AS_IT_IS, job->node[i].name);
         fputs(i ? ";" : AS_IT_IS, f[LIST_RANKS]);
         pmix_job_print_ranks(f[LIST_RANKS], &job->node[i]);
     }
-    if (rc == 0)
-        pmix_job_print_ranks(f[LIST_PEERS], &job->node[job->here]);
+    pmix_job_print_ranks(f[LIST_PEERS], &job->node[job->here]);
     for (int i = 0; i < LISTS; i++)
-        if (f[i] != NULL && fclose(f[i]) != 0)
-            rc = -1;
-    return rc;
+        mem_stream_close(f[i]);
 }
 
 pmix_info_t *pmix_infos_new(size_t n)
@@ -193,12 +187,11 @@ static int pmix_job_load(struct pmix_registration *r, const struct job *job,
 {
     size_t capacity = JOB_INFOS + job->napps + job->npes;
     char *list[LISTS] = {NULL};
-    int rc = pmix_job_list_nodes(job, list);
+    pmix_job_list_nodes(job, list);
     r->post = mem_calloc(1, sizeof *r->post);
     r->info = pmix_infos_new(capacity);
-    if (rc == 0)
-        r->ninfo = pmix_job_load_job(r->info, job, dir, list[LIST_NODES],
-                                     list[LIST_RANKS], list[LIST_PEERS]);
+    r->ninfo = pmix_job_load_job(r->info, job, dir, list[LIST_NODES], list[LIST_RANKS],
+                                 list[LIST_PEERS]);
     for (int i = 0; i < LISTS; i++)
         free(list[i]);
     return r->ninfo > 0 ? 0
