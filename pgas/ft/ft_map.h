@@ -25,12 +25,11 @@
  * marks the record, by storing the ID a second time, if the PE's team in the slot is the
  * one that is revoked, or if the PE is certain to have it, though it may not have stored
  * the ID yet: SHMEM_TEAM_WORLD, and SHMEM_TEAM_SHARED of a PE of this node.  No other
- * thread writes a mark.  A team is
- * revoked if the mark is its ID.  So nothing needs to be cleared when another team gets
- * the slot: the mark of the former team is not the ID of the new one, even if the agent
- * stores it later than the PE stores the new ID; and the agent, which processes
- * revocations one after the other, can store the former ID only if it has not yet seen
- * the new one, that is, before it marks the new team.
+ * thread writes a mark.  A team is revoked if the mark is its ID.  So nothing needs to be
+ * cleared when another team gets the slot: the mark of the former team is not the ID of
+ * the new one, even if the agent stores it later than the PE stores the new ID; and the
+ * agent, which processes revocations one after the other, can store the former ID only if
+ * it has not yet seen the new one, that is, before it marks the new team.
  *
  * Uses: core/boot/node.h.  Used by: ft, core/progress, coll/api, tools/oshrun.
  */

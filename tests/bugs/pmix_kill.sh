@@ -52,7 +52,7 @@ for i in $(seq $jobs); do
         ASAN_OPTIONS="verify_asan_link_order=0:${ASAN_OPTIONS:-}" "$OSHRUN" --timeout $timeout_s \
         -n 4 "$exits" init 100000000 >"$work/out" 2>"$work/err" || got=$?
     case $got in
-    1) says 'the PMIx server does not answer\|a PE has failed before' ;;
+    1) says 'the PMIx server does not answer\|a PE has failed before shmem_init has returned' ;;
     137) says 'PE 1.*signal 9' ;;
     *) fail "job $i: status $got: $(cat "$work/err")" ;;
     esac

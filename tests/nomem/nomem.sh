@@ -36,13 +36,15 @@ is_empty() {
 
 # outcome_of DIR LINES: prints what the job did: continues | message | silent | verbose | hangs |
 # wrong | leaves | unreached.  Beside the sentence about memory, oshrun names the node or the PEs
-# that it lost, and so may a PE of another node; with SHMEM_FT=continue each other PE may say why
-# it ends.
+# that it lost, and so may a PE of another node; with SHMEM_FT=continue each other PE that has not
+# got through shmem_init may say why it ends.
 outcome_of() {
     status=$(cat "$1/status")
     lines=$(grep -c . "$1/err" || :)
     sentences=$(grep -ciE '(no|out of|cannot allocate) memory' "$1/err" || :)
     right=$(grep -cx 'PE [0-3]: 63 252 1 31' "$1/out" || :)
+    most=$2
+    [ "$right" = 0 ] || most=3
     if [ ! -s "$1/count/failed" ]; then
         echo unreached
     elif ! until_true 30 is_empty "$1/tmp"; then
@@ -53,7 +55,7 @@ outcome_of() {
         [ "$right" = 4 ] && echo continues || echo wrong
     elif [ "$sentences" = 0 ]; then
         echo silent
-    elif [ "$sentences" = 1 ] && [ "$lines" -le "$2" ]; then
+    elif [ "$sentences" = 1 ] && [ "$lines" -le "$most" ]; then
         echo message
     else
         echo verbose

@@ -3,8 +3,8 @@
  * coredump.h - selects the symmetric memory in a core file of this PE (SHMEM_CORE).
  *
  * The kernel faults in every page of a shared mapping that it dumps, so it would allocate
- * and write the whole address space of the heap, the teams, the alive map and each mapped
- * peer.  Therefore these mappings are excluded (MADV_DONTDUMP), except as selected by
+ * and write the whole address space of the heap, the teams and each mapped peer.
+ * Therefore these mappings are excluded (MADV_DONTDUMP), except as selected by
  * SHMEM_CORE:
  * - small: nothing of the symmetric heap
  * - heap: this PE's heap up to the highest block ever allocated
